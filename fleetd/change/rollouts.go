@@ -314,8 +314,11 @@ func (o *Rollouts) Decide(ctx context.Context, p auth.Principal, id string, d ro
 }
 
 // startLast makes a rollout that starts newer than all others of its kind, also if the clock was set back, or differs from
-// that of another instance.
+// that of another instance. One that waits for something has not started.
 func startLast(ctx context.Context, tx *store.Tx, o *rollout.Rollout) error {
+	if o.StartedAt.IsZero() {
+		return nil
+	}
 	starts, err := tx.NewestStarts(ctx)
 	if err != nil {
 		return err
