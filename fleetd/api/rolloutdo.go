@@ -180,7 +180,7 @@ func (s *server) rolloutTo(ctx context.Context, p auth.Principal, id string, hol
 		return r, nil, nil
 	}
 	return r, nil, KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID, strings.Join(p.Sites, ", ")), // it must not name them
-		"somebody with every site can see and change it; whoever sees one of its robots can pause and abort it")
+		"somebody with every site can see and change it; people who see one of its robots can pause and abort it")
 }
 
 func (s *server) getRollout(ctx context.Context, p auth.Principal, id, known string) (*rolloutAnswer, error) {

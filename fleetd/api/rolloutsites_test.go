@@ -63,18 +63,18 @@ func TestPeopleOfASiteHoldBackRolloutsToTheirRobots(t *testing.T) {
 	site("r2", "hall")
 	health, err := s.rolloutHealth(t.Context(), p, o)
 	if all, allErr := s.rolloutHealth(t.Context(), auth.Principal{Kind: auth.KindSession}, o); err != nil || allErr != nil || health.Rest.Robots != 1 || all.Rest.Robots != 3 {
-		t.Errorf("people of the lobby are told of %+v, people of every site of %+v; %v %v", health, all, err, allErr)
+		t.Errorf("the health for people of the lobby is %+v, for people of every site %+v; %v %v", health, all, err, allErr)
 	}
 	if err := decide("lobby", rollout.OnPause); err != nil {
-		t.Errorf("whoever sees r1 cannot pause the rollout: %v", err)
+		t.Errorf("a person who sees r1 cannot pause the rollout: %v", err)
 	}
 	if err := decide("lobby", rollout.OnResume); err == nil {
-		t.Error("whoever sees one of its robots only resumes the rollout")
+		t.Error("a person who sees one of its robots only resumes the rollout")
 	}
 	if err := decide("yard", rollout.OnAbort); err == nil {
-		t.Error("whoever sees none of its robots aborts the rollout")
+		t.Error("a person who sees none of its robots aborts the rollout")
 	}
 	if err := decide("hall", rollout.OnAbort); err != nil {
-		t.Errorf("whoever sees r2 cannot abort the rollout: %v", err)
+		t.Errorf("a person who sees r2 cannot abort the rollout: %v", err)
 	}
 }

@@ -296,7 +296,7 @@ func (r *folderRun) refuse(o folder.Object, problems []schema.Problem) {
 	r.found = append(r.found, o.Refuse(problems)...)
 }
 
-// needs refuses an apply that changes what the principal may not change. Whoever may look may see what it would do.
+// needs refuses an apply that changes what the principal may not change. Everybody who may view may see what it would do.
 func (r *folderRun) needs(path string, rights auth.Rights, what string) {
 	if !r.dryRun && !r.principal.May(rights) {
 		r.found = append(r.found, library.FileProblem{Path: path, Problem: schema.NewProblem("", CodeNeedsRight,

@@ -495,7 +495,7 @@ func TestPolicyThatCannotBeAppliedStopsNothing(t *testing.T) {
 	})
 }
 
-// Everything that is wrong with a policy is told at once, with its place and a way out, and nothing is written.
+// Everything that is wrong with a policy is reported at once, with its place and a way out, and nothing is written.
 func TestWrongPolicyWritesNothing(t *testing.T) {
 	withPolicies(t, func(w *policyWorld) {
 		ctx := w.Context()

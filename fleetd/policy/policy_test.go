@@ -44,7 +44,7 @@ var somePolicies = rapid.Custom(func(t *rapid.T) []Policy {
 var someLabels = rapid.MapOf(rapid.SampledFrom([]string{"site", "floor"}), rapid.SampledFrom([]string{"a", "b"}))
 
 // Of the enabled policies that select a robot, exactly one decides each kind of document: none comes before it. Every other one
-// that selects the robot is told with a reason, whatever the order of the policies.
+// that selects the robot is named with a reason, whatever the order of the policies.
 func TestOnePolicyDecides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies, labels := somePolicies.Draw(t, "policies"), someLabels.Draw(t, "robot")
@@ -155,7 +155,7 @@ func TestExplanationSaysWhoDecided(t *testing.T) {
 	}
 }
 
-// Every problem of a policy is told at once, at its place, with a way out.
+// Every problem of a policy is reported at once, at its place, with a way out.
 func TestWrongPoliciesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":            {`{}`, `/content/one_of /policy/bad_id /selector/missing`},
