@@ -119,7 +119,9 @@ func TestRolloutStopsAtTheWaveThatFailsAndGivesEachRobotItsOwnBack(t *testing.T)
 
 		// The canary passes, three of the six robots of the second wave fail, and the others keep what they have.
 		made := mustRunJSON[api.RolloutDetail](w, "rollout", "create", "--story", "glow", "--all", "--plan", file("waves.yaml"), "--start", "--apply", "now")
-		d := w.awaitRollout(made.ID, "paused", func(d api.RolloutDetail) bool { return d.State == rollout.Paused })
+		d := w.awaitRollout(made.ID, "paused, with its offers decided", func(d api.RolloutDetail) bool {
+			return d.State == rollout.Paused && d.Waves[1].Counts["FAILED"]+d.Waves[1].Counts["TIMED_OUT"] >= 3
+		})
 		if d.Waves[0].State != rollout.WavePassed || d.Waves[1].State != rollout.WaveFailed || d.Waves[2].State != rollout.WavePlanned || d.Waves[2].Counts["PLANNED"] != 11 {
 			w.t.Errorf("it stops as %s", jsonText(d.Waves))
 		}

@@ -120,7 +120,7 @@ func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
 			"policies/fleet.yaml", "policy: fleet\nselector: {all: true}\ncontent: {places: {id: points}}\n",
 			"places/points.json", `{"schema":1,"points":{"desk":{"x_m":1,"y_m":2}}}`,
 			"sites/lobby.yaml", "site: lobby\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\n",
-			"schedules/quiet.yaml", "schedule: quiet\nevent: opening\nsite: lobby\naction: {volume: 0.5}\nselector: {all: true}\n",
+			"schedules/quiet.yaml", "schedule: quiet\nevent: opening\nsite: lobby\naction: {performance: pause}\nselector: {all: true}\n",
 		}
 		f.does(filesOf(t, files...), change.FolderApply{})
 		entries := len(w.audit())
@@ -141,7 +141,7 @@ func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
 			t.Errorf("an empty folder deletes %d of 3 objects: %v", plan.Deletes, none)
 		}
 		two := 2 // the schedule is not at the openings of the site any more
-		files[7] = "schedule: quiet\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {volume: 0.5}\nselector: {all: true}\n"
+		files[7] = "schedule: quiet\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {performance: pause}\nselector: {all: true}\n"
 		f.does(filesOf(t, files[6:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two})
 	})
 }
@@ -156,7 +156,7 @@ func TestSchedulesOfAFolderAreWhole(t *testing.T) {
 		f.does(filesOf(t, story...), change.FolderApply{})
 		f.does(filesOf(t, story[2:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &one}, library.CodeInUse, library.CodeInUse)
 		f.does(filesOf(t, story[2:4]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two}, library.CodeInUse)
-		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {volume: 0.5}\nselector: {all: true}\n"),
+		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {performance: pause}\nselector: {all: true}\n"),
 			change.FolderApply{}, "bad_id")
 	})
 }
