@@ -18,8 +18,9 @@ const maxLatched = 56
 
 // document makes the document with the latched stops of one robot, or of all. Its revision
 // is fleetd's time in milliseconds and higher than the last one, so that robots still obey
-// after the database was restored from a backup.
-func (p *plan) document(robot string, held []*Latch) (Document, error) {
+// after the database was restored from a backup. released are the stops that the plan releases on it.
+func (p *plan) document(robot string, held []*Latch, released []schema.StopRelease) (Document, error) {
+	slices.SortFunc(released, func(a, b schema.StopRelease) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(held, func(a, b *Latch) int {
 		if c := a.RequestedAt.Compare(b.RequestedAt); c != 0 {
 			return c
@@ -30,7 +31,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	ts := schema.TimeOf(p.now)
 	var err error
 	if robot == "" {
-		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: p.released(robot), Counter: p.rows.Signer.Next(p.now)}
+		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: released, Counter: p.rows.Signer.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // the topic has room for one, the newest; Persist latches each on all known robots too, so their own documents name them
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
@@ -42,7 +43,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		}, func() { doc.Why, doc.By, doc.Released = "", truncated(doc.By, 63), nil })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: p.released(robot), Counter: p.rows.Signer.Next(p.now)}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: released, Counter: p.rows.Signer.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.RequestedAt)})
 	}
@@ -57,17 +58,6 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		}
 	})
 	return d, err
-}
-
-// released lists who released what the plan releases on a robot, or on all of them.
-func (p *plan) released(robot string) (list []schema.StopRelease) {
-	for at := range p.changed {
-		if l := p.latches[at]; at.robot == robot && !l.IsLatched() && l.ReleasedBy != "" {
-			list = append(list, schema.StopRelease{ID: l.ID, By: l.ReleasedBy})
-		}
-	}
-	slices.SortFunc(list, func(a, b schema.StopRelease) int { return strings.Compare(a.ID, b.ID) })
-	return list
 }
 
 // encodeFitting signs and encodes a document; if it is too big, without the fields for people.

@@ -245,10 +245,16 @@ func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 // received the document, or obeyed another fleet when it came. Such a robot releases the stop only after it
 // has received a document with it.
 func NotRecorded(rows Rows, reported []Request) (robots []string) {
+	latched := map[latchKey]time.Time{}
+	for _, l := range rows.Latches {
+		if l.IsLatched() {
+			latched[latchKey{l.ID, l.Robot}] = l.RequestedAt
+		}
+	}
 	for _, o := range reported {
-		for _, l := range rows.Latches {
-			if l.ID == o.ID && slices.Contains(o.Robots, l.Robot) && l.IsLatched() && schema.TimeOf(l.RequestedAt) != schema.TimeOf(o.SinceRobotClock) {
-				robots = append(robots, l.Robot)
+		for _, robot := range o.Robots {
+			if at, is := latched[latchKey{o.ID, robot}]; is && schema.TimeOf(at) != schema.TimeOf(o.SinceRobotClock) {
+				robots = append(robots, robot)
 			}
 		}
 	}
@@ -304,14 +310,17 @@ func (p *plan) changes() (Changes, error) {
 	slices.SortFunc(c.Latches, func(a, b Latch) int {
 		return strings.Compare(a.Robot+" "+a.ID, b.Robot+" "+b.ID)
 	})
-	held := map[string][]*Latch{}
-	for _, l := range p.latches {
-		if l.IsLatched() && p.robots[l.Robot] {
-			held[l.Robot] = append(held[l.Robot], l)
+	held, released := map[string][]*Latch{}, map[string][]schema.StopRelease{}
+	for at, l := range p.latches {
+		switch {
+		case l.IsLatched() && p.robots[at.robot]:
+			held[at.robot] = append(held[at.robot], l)
+		case !l.IsLatched() && p.changed[at] && l.ReleasedBy != "":
+			released[at.robot] = append(released[at.robot], schema.StopRelease{ID: l.ID, By: l.ReleasedBy})
 		}
 	}
 	for _, robot := range slices.Sorted(maps.Keys(p.robots)) {
-		d, err := p.document(robot, held[robot])
+		d, err := p.document(robot, held[robot], released[robot])
 		if err != nil {
 			return Changes{}, err
 		}
@@ -325,8 +334,12 @@ func (p *plan) changes() (Changes, error) {
 // higher revision, so that they latch them whatever they have received before.
 func PublishAgain(rows Rows, robots []string, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
+	again := map[string]bool{}
+	for _, robot := range robots {
+		again[robot] = true
+	}
 	for at, l := range p.latches {
-		if l.IsLatched() && slices.Contains(robots, at.robot) {
+		if l.IsLatched() && again[at.robot] {
 			p.robots[at.robot] = true
 		}
 	}
