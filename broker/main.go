@@ -79,7 +79,7 @@ list, as of --ws-origin, are separated by commas.`,
 			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
 		&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
-			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "broker", build.Revision()) }},
+			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "broker", build.Version()) }},
 	)
 	return root
 }

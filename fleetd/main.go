@@ -14,7 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, cli.System(), build.Revision(), os.Args[1:]...)
+	code := cli.Main(ctx, cli.System(), build.Version(), os.Args[1:]...)
 	stop()
 	os.Exit(code)
 }

@@ -58,7 +58,7 @@ changed by it.`,
 	robot.Flags(root.Flags())
 	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Version()) }})
 	root.AddCommand(doctorCommand())
 	return root
 }
@@ -68,7 +68,7 @@ func run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg.Version = build.Revision()
+	cfg.Version = build.Version()
 	cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	cfg.Ready = func() {
 		fmt.Fprintf(cmd.OutOrStdout(), "ready robot=%s broker=%s\n", cfg.ID, cfg.Broker)

@@ -95,7 +95,7 @@ func (x exporter) Collect(out chan<- prometheus.Metric) {
 		emit("connections", "Authenticated connections by role; blobs are the connections on which robots fetch files, "+
 			"and those of robotd doctor.", prometheus.GaugeValue, n, prometheus.Labels{"kind": kind})
 	}
-	emit("build_info", "Revision of this build; always 1.", prometheus.GaugeValue, 1, prometheus.Labels{"revision": build.Revision()})
+	emit("build_info", "Version of this build; always 1.", prometheus.GaugeValue, 1, prometheus.Labels{"version": build.Version()})
 }
 
 // metricsHandler answers /metrics.

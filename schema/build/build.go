@@ -1,20 +1,26 @@
-// Package build identifies the build of a program: the word that each program prints for
+// Package build identifies the build of a program: the version that each program prints for
 // `version` and that robots and fleetd report to each other.
 package build
 
 import (
+	_ "embed"
+	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
-// Revision returns the start of the commit hash of the build, or the module's version if
-// the program was built without the repository.
-func Revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return revision(info)
+// next is the release that this tree becomes. Scripts read the file, too.
+//
+//go:embed NEXT
+var next string
+
+// Version returns the semantic version of the build: the tag if its commit is that of a release, such as v0.3.0;
+// otherwise the next release with the start of the commit, such as v0.3.0-dev+f94ea7908aa1, or without it if the
+// program was built without the repository. A changed working tree is no release.
+func Version() string {
+	info, _ := debug.ReadBuildInfo()
+	return version(info)
 }
 
 // Time returns the time of that commit; zero if unknown. It is a lower bound of the
@@ -37,11 +43,22 @@ func commitTime(info *debug.BuildInfo) time.Time {
 	return time.Time{}
 }
 
-func revision(info *debug.BuildInfo) string {
+// released matches the tag of a release or of a candidate for one. The go command gives any other commit a version
+// that ends with its time and hash, and a changed working tree one that ends with +dirty.
+var released = regexp.MustCompile(`^v\d+\.\d+\.\d+(-rc\.\d+)?$`)
+
+func version(info *debug.BuildInfo) string {
+	dev := strings.TrimSpace(next) + "-dev"
+	if info == nil {
+		return dev
+	}
+	if released.MatchString(info.Main.Version) {
+		return info.Main.Version
+	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
+			return dev + "+" + s.Value[:min(12, len(s.Value))]
 		}
 	}
-	return info.Main.Version
+	return dev
 }
