@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/metric/metrictest"
 )
 
 // gatedConn is a connection that delivers nothing while it is shut, except for one read that
@@ -339,11 +338,5 @@ func TestMetrics(t *testing.T) {
 	if metric(t, b, "bytes_received_total") == 0 || metric(t, b, "bytes_sent_total") == 0 || metric(t, b, "messages_received_total") < 2 {
 		t.Error("bytes and messages are not counted")
 	}
-	problems, err := promlint.New(strings.NewReader(metrics(t, b))).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
+	metrictest.Check(t, server.Metrics, metrics(t, b))
 }
