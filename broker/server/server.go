@@ -27,7 +27,9 @@ type Server struct {
 	guard     *guard
 	listener  *listener
 	http      *status
-	closeOnce func() error // once
+	closing   chan struct{}  // closed when the broker closes
+	system    sync.WaitGroup // publishes the topics below $SYS
+	closeOnce func() error   // once
 }
 
 // New starts a broker. When it returns, the addresses are bound.
@@ -36,7 +38,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, closing: make(chan struct{})}
 	s.closeOnce = sync.OnceValue(s.stop)
 	if s.files, err = newFileWatcher(cfg); err != nil {
 		return nil, fmt.Errorf("start broker: %w", err)
@@ -52,7 +54,6 @@ func New(cfg Config) (*Server, error) {
 	s.mochi = mqtt.New(&mqtt.Options{
 		Capabilities:             capabilities(cfg),
 		Logger:                   slog.New(libraryLog{cfg.Logger.Handler()}),
-		SysTopicResendInterval:   60,
 		ClientNetReadBufferSize:  4 << 10,
 		ClientNetWriteBufferSize: 4 << 10,
 	})
@@ -61,10 +62,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start broker: add guard: %w", err)
 	}
 	s.listener = newListener(cfg, endpoints, s.guard)
-	if err := s.mochi.Serve(); err != nil {
-		return nil, fmt.Errorf("start broker: %w", err)
-	}
 	s.listener.open()
+	s.system.Go(func() { s.publishSystem(s.closing) })
 	s.files.onRefused = func() { s.counters.add(fileRefused) }
 	s.files.onChanged = func() {
 		s.guard.passwords.forgetChanged(s.files.current.Load().users)
@@ -211,6 +210,7 @@ func (s *Server) Close() error { return s.closeOnce() }
 
 func (s *Server) stop() error {
 	s.guard.closing.Store(true)
+	close(s.closing)
 	err := s.files.close()
 	if s.http != nil {
 		err = errors.Join(err, s.http.close())
@@ -220,6 +220,7 @@ func (s *Server) stop() error {
 	s.drain(s.cfg.DrainTimeout)
 	s.hangUp()
 	s.listener.close()
+	s.system.Wait()
 	err = errors.Join(err, s.mochi.Close())
 	s.guard.throttledLog.close()
 	return err

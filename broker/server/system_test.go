@@ -26,9 +26,16 @@ func TestPublishToBrokerTopicsIsAcknowledgedAndRefused(t *testing.T) {
 	for _, m := range watcher.Inbox("#") {
 		t.Errorf("routed: %v", m)
 	}
+	own := 0
 	for _, m := range watcher.Inbox("$SYS/#") {
 		if string(m.Payload) == "x" {
 			t.Errorf("routed: %v", m)
 		}
+		if m.Topic == "$SYS/broker/clients/connected" {
+			own++
+		}
+	}
+	if own != 1 {
+		t.Errorf("the broker's own topic arrived %d times", own)
 	}
 }
