@@ -67,6 +67,7 @@ var onlyImporter = map[string]string{
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 	"golang.org/x/oauth2":                 "fleetd/provider",
 	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder fleetd/records",
+	"github.com/google/renameio/v2":       "robotd robotd/page robotd/identity", // fleetd has atomicfile, which also builds on Windows
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

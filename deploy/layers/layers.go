@@ -37,6 +37,8 @@ var Table = []Layer{
 		Folders: []string{"schema/fsm", "schema/enums"}},
 	{What: "the wire contract: messages, topics, verbs, reasons", Pure: true,
 		Folders: []string{"schema"}},
+	{What: "files that are replaced as a whole",
+		Folders: []string{"fleetd/atomicfile"}},
 	{What: "what the audit keeps", Pure: true,
 		Folders: []string{"fleetd/audit"}},
 	{What: "conditions", Pure: true,

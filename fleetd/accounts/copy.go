@@ -7,13 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/auth"
 )
 
@@ -73,22 +71,7 @@ func (c *localCopy) write(now copied) error {
 	if err != nil {
 		return err
 	}
-	next, err := renameio.NewPendingFile(c.path, renameio.WithStaticPermissions(0o600)) // WriteFile would keep a wider mode
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(text)
-	if err == nil {
-		err = next.CloseAtomicallyReplace()
-	}
-	if err = errors.Join(err, next.Cleanup()); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(c.path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close()) // otherwise a loss of power may bring the older file back
+	return atomicfile.Write(c.path, text, 0o600)
 }
 
 // read reads the file.

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/atomicfile"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -91,12 +91,7 @@ func (sh *shell) writeContexts(all contexts) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		if err = os.Chmod(path, 0o600); errors.Is(err, fs.ErrNotExist) { // WriteFile keeps a wider mode
-			err = nil
-		}
-	}
-	if err == nil {
-		err = renameio.WriteFile(path, text, 0o600, renameio.IgnoreUmask())
+		err = atomicfile.Write(path, text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write contexts to %s: %w", path, err)

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/records"
 )
 
@@ -88,11 +87,11 @@ func (sh *shell) downloadRecord(ctx context.Context, r records.Record, path stri
 		return err
 	}
 	defer response.Body.Close()
-	file, err := renameio.NewPendingFile(filepath.Clean(path), renameio.WithPermissions(0o600))
+	file, err := atomicfile.Create(path, 0o600)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer file.Cleanup() // of what was not finished
+	defer file.Discard() // of what was not finished
 	n, err := io.Copy(file, response.Body)
 	again := fmt.Sprintf("; fleetd robot record %s --id %s downloads it again", r.Robot, r.ID)
 	switch {
@@ -101,7 +100,7 @@ func (sh *shell) downloadRecord(ctx context.Context, r records.Record, path stri
 	case n != r.Bytes:
 		return fmt.Errorf("fleetd sent %d bytes of %d%s", n, r.Bytes, again)
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := file.Replace(); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/posflag"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"troupe/broker/link"
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -146,7 +146,7 @@ func (sh *shell) tellAdmin(name, password, path string) {
 		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
 		return
 	}
-	if err := renameio.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+	if err := atomicfile.Write(path, []byte(password+"\n"), 0o600); err != nil {
 		fmt.Fprintf(sh.Err, "\nThe password of the user %s is lost: %v\nStart fleetd again with --reset-admin when the file can be written.\n\n", name, err)
 		return
 	}

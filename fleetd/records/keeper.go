@@ -19,8 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/audit"
 	"troupe/schema"
 )
@@ -151,7 +150,7 @@ func (k *Keeper) save(r *kept) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(k.path(r.ID, aboutSuffix), text, 0o600)
+	return atomicfile.Write(k.path(r.ID, aboutSuffix), text, 0o600)
 }
 
 // Ask begins a record of the last minutes of a robot, and returns the key under which the robot

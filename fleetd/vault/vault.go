@@ -18,8 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/ca"
 )
 
@@ -91,7 +90,7 @@ func Make(dir, fleet string, now time.Time) (err error) {
 	if err := os.Rename(staged, dir); err != nil {
 		return fmt.Errorf("rename folder to %s: %w", dir, err)
 	}
-	return syncFolder(filepath.Dir(dir))
+	return atomicfile.SyncFolder(filepath.Dir(dir))
 }
 
 var keyOf = map[string]string{RootFile: RootKeyFile, IntermediateFile: IntermediateKeyFile}
@@ -210,26 +209,8 @@ func writePair(certificate, key string, p ca.Pair) error {
 
 // write replaces a file atomically and returns when it is synced.
 func write(path string, text []byte, mode os.FileMode) error {
-	if mode == secret {
-		if err := os.Chmod(path, mode); err != nil && !errors.Is(err, fs.ErrNotExist) { // WriteFile keeps a wider mode
-			return fmt.Errorf("make %s private: %w", path, err)
-		}
-	}
-	if err := renameio.WriteFile(path, text, mode); err != nil {
+	if err := atomicfile.Write(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a rename in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(filepath.Clean(dir))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("write %s: %w", dir, err)
 	}
 	return nil
 }
