@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,12 +26,16 @@ import (
 	"troupe/schema"
 	"troupe/schema/argon2id"
 	"troupe/schema/build"
+	"troupe/schema/program"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
+	root := command()
+	// Packages install the program as troupe-broker, and completions complete the name of the root.
+	root.Use = strings.Replace(root.Use, "broker", filepath.Base(os.Args[0]), 1)
+	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "broker:", err)
 		os.Exit(1)
 	}
@@ -74,7 +79,7 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
 	root.AddCommand(
-		aclCommand(), explainCommand(),
+		aclCommand(), explainCommand(), program.Describe(),
 		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file",
 			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},

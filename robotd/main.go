@@ -15,6 +15,7 @@ import (
 
 	"troupe/robotd/robot"
 	"troupe/schema/build"
+	"troupe/schema/program"
 )
 
 // exitReboot is the exit status after sys/reboot (EX_TEMPFAIL): the service manager starts robotd
@@ -56,7 +57,7 @@ changed by it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
-	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand())
+	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand(), program.Describe())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Version()) }})
 	root.AddCommand(doctorCommand())

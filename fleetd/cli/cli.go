@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"troupe/schema"
+	"troupe/schema/program"
 )
 
 // Streams are the standard streams and the environment of one run.
@@ -142,7 +143,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),
 		sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(),
 	)
-	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(), sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand())
+	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(), sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand(), program.Describe())
 	sh.addOperations(root)
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
