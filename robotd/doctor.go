@@ -1,12 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -32,13 +28,11 @@ exit status is 1 if something fails.`,
 			}
 			cfg, _, err := robot.Load(cmd.Flags())
 			found := robot.Examine(cmd.Context(), cfg, err, robot.ThisComputer())
-			if err := printFindings(cmd.OutOrStdout(), found, output == "json"); err != nil {
+			if err := found.Write(cmd.OutOrStdout(), output == "json"); err != nil {
 				return err
 			}
-			for _, f := range found {
-				if f.Severity == robot.FindingFail {
-					return errFindings
-				}
+			if found.Fails() {
+				return errFindings
 			}
 			return nil
 		},
@@ -46,20 +40,4 @@ exit status is 1 if something fails.`,
 	robot.Flags(c.Flags())
 	c.Flags().StringVarP(&output, "output", "o", "", "json: findings as a JSON list")
 	return c
-}
-
-func printFindings(out io.Writer, found []robot.Finding, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(found)
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, f := range found {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Severity, f.Part, strings.ReplaceAll(f.Detail, "\n", " "))
-		if f.Help != "" {
-			fmt.Fprintf(table, "\t\t-> %s\n", f.Help)
-		}
-	}
-	return table.Flush()
 }

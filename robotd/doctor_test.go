@@ -6,10 +6,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"troupe/schema/finding"
 
 	"github.com/spf13/cobra"
-
-	"troupe/robotd/robot"
 )
 
 func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
@@ -26,8 +25,8 @@ func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	text, err = examine("-o", "json")
-	var found []robot.Finding
-	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errFindings) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Severity != robot.FindingOK {
+	var found []finding.Finding
+	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errFindings) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Severity != finding.OK {
 		t.Errorf("%v, %v:\n%s", err, e, text)
 	}
 	if text, err = examine("--link-loss-mnl", "perhaps"); !errors.Is(err, errFindings) || !strings.Contains(text, "fail  settings") {

@@ -19,26 +19,9 @@ import (
 	"troupe/robotd/page"
 	"troupe/robotd/renew"
 	"troupe/schema/build"
+	"troupe/schema/finding"
+	"troupe/schema/host"
 )
-
-// Severity is how grave a finding is.
-type Severity string
-
-// The severities.
-const (
-	FindingOK   Severity = "ok"
-	FindingWarn Severity = "warn" // the robot works, perhaps not for long or not in all ways
-	FindingFail Severity = "fail" // the robot does not work until somebody sees to it
-)
-
-// Finding is what an examination found about one part. Help says what to do; it is empty
-// with severity ok.
-type Finding struct {
-	Part     string   `json:"part"`
-	Severity Severity `json:"severity"`
-	Detail   string   `json:"detail"`
-	Help     string   `json:"help,omitempty"`
-}
 
 // Computer is what an examination reads of the robot's computer. Tests put a fault into it.
 type Computer struct {
@@ -56,7 +39,7 @@ type Computer struct {
 // ThisComputer is the one that the program runs on.
 func ThisComputer() Computer {
 	return Computer{
-		Now: time.Now, Built: build.Time(), Synchronised: synchronised, Load: loadAverage, Processors: runtime.NumCPU(), Free: free, Sync: (*os.File).Sync,
+		Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Load: host.LoadAverage, Processors: runtime.NumCPU(), Free: host.FreeBytes, Sync: (*os.File).Sync,
 		Find:   func(program string) error { _, err := exec.LookPath(program); return err },
 		Sounds: "/dev/snd",
 	}
@@ -70,7 +53,7 @@ const (
 
 // Examine looks for the usual mistakes in the settings and around them. It changes nothing
 // but a file that it removes again, and may run beside robotd. unread is the error of Load.
-func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding {
+func Examine(ctx context.Context, c Config, unread error, on Computer) finding.List {
 	x := examination{c: c, on: on}
 	if unread != nil {
 		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all. What depends on them was not examined: run this again then")
@@ -97,17 +80,14 @@ func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding
 type examination struct {
 	c     Config
 	on    Computer
-	found []Finding
+	found finding.List
 
 	robotdRuns, connected bool // robotd runs, and has a session with a broker
 }
 
-func (x *examination) add(part string, v Severity, detail, help string) {
-	x.found = append(x.found, Finding{part, v, detail, help})
-}
-func (x *examination) ok(part, detail string)         { x.add(part, FindingOK, detail, "") }
-func (x *examination) warn(part, detail, help string) { x.add(part, FindingWarn, detail, help) }
-func (x *examination) fail(part, detail, help string) { x.add(part, FindingFail, detail, help) }
+func (x *examination) ok(part, detail string)         { x.found.Add(part, finding.OK, detail, "") }
+func (x *examination) warn(part, detail, help string) { x.found.Add(part, finding.Warn, detail, help) }
+func (x *examination) fail(part, detail, help string) { x.found.Add(part, finding.Fail, detail, help) }
 
 func (x *examination) clock() {
 	now := x.on.Now()

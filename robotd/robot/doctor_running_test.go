@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/page"
 	"troupe/schema"
+	"troupe/schema/finding"
 )
 
 // shownRobot is a robot that a page shows.
@@ -49,7 +50,7 @@ func TestDoctorFindsNoFaultInARunningRobot(t *testing.T) {
 	p.serve(standing())
 	p.c.Broker = "mqtts://127.0.0.1:1" // nobody tries it
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-		if f.Severity != FindingOK || f.Part == "page" && !strings.Contains(f.Detail, "robotd serves it") {
+		if f.Severity != finding.OK || f.Part == "page" && !strings.Contains(f.Detail, "robotd serves it") {
 			t.Errorf("found %+v", f)
 		}
 	}
@@ -62,7 +63,7 @@ func TestDoctorLeavesTheRobotsConnectionForBlobs(t *testing.T) {
 	p.anonymous()
 	blobs := brokertest.Connect(t, p.plain.Dial, brokertest.ConnectPacket{Name: "r1", ClientID: "r1.blob"})
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-		if f.Part == "broker" && f.Severity != FindingOK {
+		if f.Part == "broker" && f.Severity != finding.OK {
 			t.Errorf("found %+v", f)
 		}
 	}
@@ -113,7 +114,7 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 			row.change(r)
 			p.serve(r)
 			for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-				if f.Part == row.part && f.Severity == FindingWarn && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, strings.ReplaceAll(row.help, "ADDRESS", p.c.Page.Listen)) && !strings.Contains(f.Help, "then ;") {
+				if f.Part == row.part && f.Severity == finding.Warn && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, strings.ReplaceAll(row.help, "ADDRESS", p.c.Page.Listen)) && !strings.Contains(f.Help, "then ;") {
 					return
 				}
 			}
@@ -131,11 +132,11 @@ func TestDoctorSaysThatRobotdDoesNotRun(t *testing.T) {
 	}
 	p.c.Page.Listen = l.Addr().String()
 	_ = l.Close()
-	found := map[string]Finding{}
+	found := map[string]finding.Finding{}
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
 		found[f.Part] = f
 	}
-	if f := found["robotd"]; f.Severity != FindingWarn || !strings.Contains(f.Detail, "it does not run") || f.Help == "" {
+	if f := found["robotd"]; f.Severity != finding.Warn || !strings.Contains(f.Detail, "it does not run") || f.Help == "" {
 		t.Errorf("found %+v", f)
 	}
 	if f := found["page"]; !strings.Contains(f.Detail, "is free for robotd") {

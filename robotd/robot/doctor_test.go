@@ -17,6 +17,7 @@ import (
 	"troupe/robotd/identity"
 	"troupe/robotd/page"
 	"troupe/schema"
+	"troupe/schema/finding"
 )
 
 // patient is a robot's computer and settings without a fault, until a test puts one in.
@@ -106,110 +107,110 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		name    string
 		mistake func(p *patient)
 		part    string
-		verdict Severity
+		verdict finding.Severity
 		detail  string
 		help    string
 	}{
-		{"none", func(*patient) {}, "", FindingOK, "", ""},
-		{"none without certificates", (*patient).anonymous, "", FindingOK, "", ""},
-		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", FindingOK, "", ""},
-		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", FindingFail, "was built at", "set the clock"},
+		{"none", func(*patient) {}, "", finding.OK, "", ""},
+		{"none without certificates", (*patient).anonymous, "", finding.OK, "", ""},
+		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", finding.OK, "", ""},
+		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", finding.Fail, "was built at", "set the clock"},
 		{"a clock before the fleet's time", func(p *patient) {
 			if err := identity.SaveFleetTime(p.c.Data, time.Now().Add(time.Hour)); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "clock", FindingFail, "the fleet's time was", "set the clock"},
-		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", FindingWarn, "follows no source", "timesyncd"},
+		}, "clock", finding.Fail, "the fleet's time was", "set the clock"},
+		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", finding.Warn, "follows no source", "timesyncd"},
 		{"a clock that nobody knows of", func(p *patient) {
 			p.on.Synchronised = func() (bool, error) { return false, errors.ErrUnsupported }
-		}, "clock", FindingWarn, "unknown", "timesyncd"},
-		{"a busy computer", func(p *patient) { p.on.Load = func() (float64, error) { return 12.34, nil } }, "processor", FindingWarn, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
-		{"a load that nobody knows", func(p *patient) { p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported } }, "", FindingOK, "", ""},
-		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", FindingFail, "1 MiB are free", "make room"},
-		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", FindingFail, "is full", "make room"},
-		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", FindingWarn, "100 MiB", "stories with sounds"},
-		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", FindingFail, "nothing can be written", "user that runs robotd"},
-		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", FindingFail, "input/output error", "dmesg"},
+		}, "clock", finding.Warn, "unknown", "timesyncd"},
+		{"a busy computer", func(p *patient) { p.on.Load = func() (float64, error) { return 12.34, nil } }, "processor", finding.Warn, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
+		{"a load that nobody knows", func(p *patient) { p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported } }, "", finding.OK, "", ""},
+		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", finding.Fail, "1 MiB are free", "make room"},
+		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", finding.Fail, "is full", "make room"},
+		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", finding.Warn, "100 MiB", "stories with sounds"},
+		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", finding.Fail, "nothing can be written", "user that runs robotd"},
+		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", finding.Fail, "input/output error", "dmesg"},
 		{"a slow disk", func(p *patient) {
 			late := time.Duration(0)
 			p.on.Now = func() time.Time { return time.Now().Add(late) }
 			p.on.Sync = func(*os.File) error { late += 7 * time.Second; return nil }
-		}, "disk", FindingWarn, "took 70", "faster one"},
+		}, "disk", finding.Warn, "took 70", "faster one"},
 		{"a directory that is not there", func(p *patient) {
 			p.anonymous()
 			p.c.Data = filepath.Join(p.c.Data, "none")
-		}, "disk", FindingWarn, "does not exist yet", "--data"},
+		}, "disk", finding.Warn, "does not exist yet", "--data"},
 		{"a directory whose parent is not there either", func(p *patient) {
 			p.anonymous()
 			p.c.Data = filepath.Join(p.c.Data, "none", "below")
-		}, "disk", FindingWarn, "does not exist yet", "--data"},
+		}, "disk", finding.Warn, "does not exist yet", "--data"},
 		{"no identity", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtts://" + p.secured.AddrOf("mqtts")
 			p.c.BrokerCA = p.ca.Path("ca.pem")
-		}, "identity", FindingFail, "neither a certificate nor a password", "robotd enrol"},
+		}, "identity", finding.Fail, "neither a certificate nor a password", "robotd enrol"},
 		{"a torn identity", func(p *patient) {
 			if err := os.WriteFile(filepath.Join(p.c.Data, "identity", "cert.pem"), []byte("torn"), 0o600); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "identity", FindingFail, "open the identity", "enrol --again"},
+		}, "identity", finding.Fail, "open the identity", "enrol --again"},
 		{"an identity that has ended", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
 			})
-		}, "identity", FindingFail, "expired on", "enrol --again"},
+		}, "identity", finding.Fail, "expired on", "enrol --again"},
 		{"an identity that has not begun", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(time.Hour), time.Now().Add(40*time.Hour)
 			})
-		}, "identity", FindingFail, "is valid only from", "clock"},
+		}, "identity", finding.Fail, "is valid only from", "clock"},
 		{"an identity that is not renewed", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-80*24*time.Hour), time.Now().Add(10*24*time.Hour)
 			})
-		}, "identity", FindingWarn, "should have been renewed", "robotd renew"},
+		}, "identity", finding.Warn, "should have been renewed", "robotd renew"},
 		{"a key that everybody may read", func(p *patient) {
 			if err := os.Chmod(filepath.Join(p.c.Data, "identity", "key.pem"), 0o644); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "identity", FindingFail, "others on this computer may read", "chmod 600"},
-		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", FindingFail, "connection refused", "nothing listens there"},
-		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", FindingFail, "broker.invalid", "name of the broker"},
-		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", FindingFail, "certificate", "--broker-ca"},
+		}, "identity", finding.Fail, "others on this computer may read", "chmod 600"},
+		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", finding.Fail, "connection refused", "nothing listens there"},
+		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", finding.Fail, "broker.invalid", "name of the broker"},
+		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", finding.Fail, "certificate", "--broker-ca"},
 		{"a broker of another name", func(p *patient) {
 			p.c.Broker = strings.Replace(p.c.Broker, "127.0.0.1", "0.0.0.0", 1)
-		}, "broker", FindingFail, "0.0.0.0", "for other names"},
+		}, "broker", finding.Fail, "0.0.0.0", "for other names"},
 		{"a broker whose certificate is over", func(p *patient) {
 			p.on.Now = func() time.Time { return time.Now().AddDate(50, 0, 0) }
-		}, "broker", FindingFail, "expired", "the finding clock"},
+		}, "broker", finding.Fail, "expired", "the finding clock"},
 		{"a broker that refuses the certificate", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
 			})
-		}, "broker", FindingFail, "remote error", "the finding identity"},
-		{"a port without TLS", func(p *patient) { p.c.Broker = "mqtts://" + p.plain.Addr() }, "broker", FindingFail, "TLS", "has no TLS"},
-		{"no file of the CA", func(p *patient) { p.c.BrokerCA = "none.pem" }, "broker", FindingFail, "none.pem", "--broker-ca"},
+		}, "broker", finding.Fail, "remote error", "the finding identity"},
+		{"a port without TLS", func(p *patient) { p.c.Broker = "mqtts://" + p.plain.Addr() }, "broker", finding.Fail, "TLS", "has no TLS"},
+		{"no file of the CA", func(p *patient) { p.c.BrokerCA = "none.pem" }, "broker", finding.Fail, "none.pem", "--broker-ca"},
 		{"a robot that the broker does not know", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtt://" + brokertest.Start(p.t, brokertest.Users(p.t, "op1 operator\n")).Addr()
-		}, "broker", FindingFail, "refused by the broker", "name and password"},
+		}, "broker", finding.Fail, "refused by the broker", "name and password"},
 		{"no bus", func(p *patient) {
 			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1"}
-		}, "body", FindingFail, "connection refused", "--bus-listen"},
+		}, "body", finding.Fail, "connection refused", "--bus-listen"},
 		{"a bus that robotd serves and does not", func(p *patient) {
 			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1", Listen: "127.0.0.1:1"}
-		}, "body", FindingWarn, "connection refused", "while robotd runs"},
-		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", FindingFail, "adapter base is not on", "start it"},
+		}, "body", finding.Warn, "connection refused", "while robotd runs"},
+		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", finding.Fail, "adapter base is not on", "start it"},
 		{"an adapter of another name", func(p *patient) {
 			p.onBus(describedBase)
 			p.c.Body.Adapters = []string{"bass"}
-		}, "body", FindingFail, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
-		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", FindingOK, "", ""},
+		}, "body", finding.Fail, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
+		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", finding.OK, "", ""},
 		{"an adapter that hangs", func(p *patient) {
 			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"if it stays silent, restart the adapter"}`)
-		}, "body", FindingFail, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
-		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", FindingWarn, "no sound device", "if the robot's speaker plays here"},
-		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", FindingWarn, "aplay", "apt-get install alsa-utils"},
+		}, "body", finding.Fail, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
+		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", finding.Warn, "no sound device", "if the robot's speaker plays here"},
+		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", finding.Warn, "aplay", "apt-get install alsa-utils"},
 		{"a page that somebody else serves", func(p *patient) {
 			other, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -217,12 +218,12 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			}
 			p.t.Cleanup(func() { _ = other.Close() })
 			p.c.Page.Listen = other.Addr().String()
-		}, "page", FindingWarn, "is in use", "--page"},
+		}, "page", finding.Warn, "is in use", "--page"},
 		{"a password that everybody may read", func(p *patient) {
 			if err := os.WriteFile(filepath.Join(p.c.Data, page.PasswordFile), []byte("x"), 0o644); err != nil { // 0644: everybody may read it
 				p.t.Fatal(err)
 			}
-		}, "page", FindingWarn, "may read", "chmod 600"},
+		}, "page", finding.Warn, "may read", "chmod 600"},
 	} {
 		t.Run(strings.ReplaceAll(row.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
@@ -234,9 +235,9 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 				switch {
 				case f.Part == row.part && f.Severity == row.verdict && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help):
 					met = true
-				case f.Part == row.part || f.Severity != FindingOK && row.part == "":
+				case f.Part == row.part || f.Severity != finding.OK && row.part == "":
 					t.Errorf("found %+v", f)
-				case f.Severity != FindingOK && f.Help == "":
+				case f.Severity != finding.OK && f.Help == "":
 					t.Errorf("no help: %+v", f)
 				}
 			}
@@ -252,7 +253,7 @@ func TestUnreadSettingsAreFound(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	found := Examine(t.Context(), Config{}, errors.New("configuration robot.yaml: there is no setting brokr"), p.on)
-	if f := found[0]; f.Part != "settings" || f.Severity != FindingFail || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
+	if f := found[0]; f.Part != "settings" || f.Severity != finding.Fail || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
 		t.Errorf("found %+v", f)
 	}
 	for _, f := range found[1:] {
