@@ -114,6 +114,11 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"several instances write one chain", auditIsOneChainForAll},
 		{"a pruned chain holds", prunedChainHolds},
 
+		{"measurements are read back", measurementsAreReadBack},
+		{"measurements of many robots are folded", measurementsOfManyRobotsAreFolded},
+		{"a decommission deletes measurements", decommissionDeletesMeasurements},
+		{"old measurements are pruned in steps", oldMeasurementsArePruned},
+
 		{"old audit entries are pruned in steps", oldAuditIsPruned},
 		{"old events are pruned in steps", oldEventsArePruned},
 		{"old batches without open commands are pruned", oldBatchesArePruned},

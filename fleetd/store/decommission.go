@@ -120,7 +120,7 @@ func (t *Tx) enqueueDeletions(ctx context.Context, robot string, kinds []schema.
 }
 
 // archive takes a robot out of every list. It deletes the robot's documents, which are no
-// longer true, and keeps events, history and the revisions of desired documents. If somebody
+// longer true, and its measurements, and keeps events, history and the revisions of desired documents. If somebody
 // wrote desired documents meanwhile, it enqueues their deletion instead, and the
 // decommission stays at the step before until they are deleted.
 func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
@@ -137,6 +137,9 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 	}
 	if _, err := t.exec(ctx, `DELETE FROM documents WHERE robot = $1`, robot); err != nil {
 		return fmt.Errorf("delete the documents of %s: %w", robot, err)
+	}
+	if err := t.deleteMeasurements(ctx, robot); err != nil {
+		return err
 	}
 	n, err := t.exec(ctx, `UPDATE robots SET archived_at = $2 WHERE id = $1 AND archived_at = 0`, robot, micros(now))
 	if err := expectOne(n, err, "robot "+robot); err != nil {

@@ -17,6 +17,7 @@ func TestRepeatedQueriesUseIndexes(t *testing.T) {
 	}
 	defer s.Close()
 	for query, index := range map[string]string{oldEvents: "events_by_time", oldRoutineEvents: "events_routine",
+		oldMeasuredHours: "measurement_hours_by_time", oldMeasuredDays: "measurement_days_by_time",
 		oldBatches: "batches_by_time", oldScheduleRuns: "schedule_runs_by_time", dueSchedules: "schedules_due"} {
 		plan, err := queryAll(t.Context(), s.reads, func(scan func(...any) error) (step string, err error) {
 			var id, parent, unused int64
