@@ -8,5 +8,5 @@ func freeBytes(dir string) (int64, error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * s.Bsize, nil
+	return int64(s.Bavail) * int64(s.Bsize), nil // Bsize has 32 bits on some processors
 }
