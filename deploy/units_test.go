@@ -20,19 +20,19 @@ func TestServicesAreUnderstoodAndConfined(t *testing.T) {
 	if err != nil || len(units) != 3 {
 		t.Fatalf("unit files %v, %v", units, err)
 	}
-	program := regexp.MustCompile(`(?m)^ExecStart=\S+`)
+	program := regexp.MustCompile(`(?m)^(ExecStart=|ExecCondition=\+)\S+`)
 	for _, path := range units {
 		text, err := os.ReadFile(filepath.Clean(path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, limit := range []string{"\nMemoryMax=", "\nTasksMax="} {
+		for _, limit := range []string{"\nMemoryMax=", "\nTasksMax=", "\nPrivateUsers=yes"} {
 			if !strings.Contains(string(text), limit) {
 				t.Errorf("%s has no %s", path, strings.Trim(limit, "\n="))
 			}
 		}
 		at := filepath.Join(t.TempDir(), filepath.Base(path))
-		if err := os.WriteFile(at, program.ReplaceAll(text, []byte("ExecStart=/bin/true")), 0o600); err != nil { // it is not installed here
+		if err := os.WriteFile(at, program.ReplaceAll(text, []byte("${1}/bin/true")), 0o600); err != nil { // it is not installed here
 			t.Fatal(err)
 		}
 		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", at).CombinedOutput(); err != nil ||

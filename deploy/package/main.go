@@ -47,10 +47,10 @@ type service struct {
 }
 
 var services = []service{
-	{binary: "fleetd", name: "fleetd", unit: "fleetd", env: "fleetd.env", prefix: "TROUPE_FLEETD_", serve: []string{"serve"}, data: "/var/lib/fleetd",
+	{binary: "fleetd", name: "fleetd", unit: "fleetd", env: "fleetd.env", prefix: "TROUPE_FLEETD_", serve: []string{"serve"}, data: "/var/lib/troupe/fleetd",
 		more: []program.Flag{{Name: "broker-password", Type: "string", Usage: "password for the broker, if fleetd has no certificate; it is never a flag"}}},
-	{binary: "broker", name: "troupe-broker", unit: "troupe-broker", env: "broker.env", prefix: "TROUPE_BROKER_", data: "/var/lib/troupe-broker"},
-	{binary: "robotd", name: "robotd", unit: "robotd", env: "robotd.env", prefix: "TROUPE_ROBOTD_", data: "/var/lib/robotd",
+	{binary: "broker", name: "troupe-broker", unit: "troupe-broker", env: "broker.env", prefix: "TROUPE_BROKER_", data: "/var/lib/troupe/broker"},
+	{binary: "robotd", name: "robotd", unit: "robotd", env: "robotd.env", prefix: "TROUPE_ROBOTD_", data: "/var/lib/troupe/robotd",
 		unsaid: map[string]bool{"data": true}},
 }
 

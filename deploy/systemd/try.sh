@@ -28,8 +28,10 @@ as_init() {
 		printf '[Unit]\nDefaultDependencies=no\n' >"$system/$target.target"
 	done
 	cp "$here/robotd.service" "$system/"
-	mkdir -p "$copy/etc/troupe" "$copy/usr/local/bin" "$system/robotd.service.d"
-	cp "$here/../../bin/robotd" "$copy/usr/local/bin/"
+	mkdir -p "$copy/etc/troupe" "$copy/usr/lib/troupe" "$system/robotd.service.d"
+	cp "$here/../../bin/robotd" "$copy/usr/bin/"
+	cp "$here/../package/configured" "$copy/usr/lib/troupe/configured-robotd"
+	systemd-sysusers --root="$copy" "$here/../package/sysusers/robotd.conf" 2>/dev/null
 	printf '[Service]\nStandardError=append:/robotd.log\n' >"$system/robotd.service.d/log.conf" # there is no journal
 	printf 'TROUPE_ROBOTD_%s\n' ID=r1 BROKER=mqtt://127.0.0.1:1 PAGE=off >"$copy/etc/troupe/robotd.env"
 	cd "$copy"
