@@ -48,7 +48,7 @@ func (k *Keeper) makeAdmin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	written, err := k.Changes.FirstAdmin(ctx, hash, k.ResetAdmin)
+	written, err := k.Changes.FirstAdmin(ctx, string(auth.Admin), hash, k.ResetAdmin, "a password was printed at the start of fleetd")
 	if errors.Is(err, change.ErrOutcomeUnknown) {
 		k.maybeAdmin = newAdmin{hash: hash, password: password}
 	}

@@ -25,7 +25,7 @@ type IdentityDeps struct {
 	Name, Password string       // with the broker
 	BrokerFiles    link.Files   // for the broker; Vault supplies what is missing
 	Vault          *vault.Vault // nil without the fleet's keys
-	Server         *Server      // certificate of fleetd's addresses; nil without TLS. Enrolment needs it
+	Server         *Server      // certificate of fleetd's address for robots; nil without TLS. Enrolment needs it
 	RobotBrokers   []string     // where enrolled robots connect
 	// SignKey signs the desired state of robots, and ReleaseKey the contents that it assigns.
 	SignKey, ReleaseKey ed25519.PrivateKey

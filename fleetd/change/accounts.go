@@ -32,9 +32,10 @@ func (a *Accounts) Read(ctx context.Context) (all auth.Accounts, err error) {
 	return all, err
 }
 
-// FirstAdmin adds the user admin with this password hash if there are no users. With reset it
-// also gives an existing admin the password, and makes it an enabled administrator. It reports whether it wrote the user.
-func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (written bool, err error) {
+// FirstAdmin adds an administrator of this name with this password hash if there are no users. With reset it
+// also gives an existing user of this name the password, and makes it an enabled administrator. why is what the audit
+// says of it. It reports whether it wrote the user.
+func (a *Accounts) FirstAdmin(ctx context.Context, name, hash string, reset bool, why string) (written bool, err error) {
 	err = a.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
 		users, err := tx.Users(ctx)
 		if err != nil {
@@ -44,8 +45,8 @@ func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (wri
 			return nil
 		}
 		now := a.Now()
-		u := auth.User{Name: string(auth.Admin), CreatedAt: now}
-		if i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == string(auth.Admin) }); i >= 0 {
+		u := auth.User{Name: name, CreatedAt: now}
+		if i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name }); i >= 0 {
 			u = users[i]
 		}
 		u.Password, u.Roles, u.Sites, u.Disabled, u.ChangedAt = hash, []auth.Role{auth.Admin}, nil, false, now
@@ -53,7 +54,7 @@ func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (wri
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: "fleetd", What: audit.ActionUser, Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
+		return tx.Note(ctx, now, audit.Note{Who: "fleetd", What: audit.ActionUser, Target: "user " + u.Name, Detail: why})
 	})
 	return written, err
 }

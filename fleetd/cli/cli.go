@@ -96,7 +96,7 @@ func commandLine(s Streams, version string) *cobra.Command {
 		Short: "server of a fleet of performing robots, and its client",
 		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
 robots and HTTP to people. Commands that read and write files only, such as validate, schema,
-condition check, ca init, ca server, ca instance, key and openapi, need no server; every other one
+condition check, ca init, ca server, ca instance, key and openapi, need no server, and neither do setup and doctor; every other one
 sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
@@ -137,7 +137,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		return nil
 	}
 	root.AddCommand(
-		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(),
+		sh.serveCommand(), sh.setupCommand(), sh.doctorCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(),
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.keyCommand(), sh.policyCommand(),
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),

@@ -72,6 +72,8 @@ broker-password in the file.`,
 	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates with it, also its own")
 	f.String("http-tls-cert", "", "PEM file with the server certificate for --http and --enrol; --http then uses TLS")
 	f.String("http-tls-key", "", "PEM file with the key of --http-tls-cert")
+	f.String("enrol-tls-cert", "", "PEM file with the server certificate for --enrol, of the fleet's CA; default: that of --http")
+	f.String("enrol-tls-key", "", "PEM file with the key of --enrol-tls-cert")
 	f.String("enrol", "", "address at which robots get and renew certificates, fetch large files and send flight records, over TLS; it serves nothing else")
 	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
@@ -127,7 +129,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
-		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
+		EnrolCert: k.String("enrol-tls-cert"), EnrolKey: k.String("enrol-tls-key"), Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
 		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
@@ -142,7 +144,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 // tellAdmin tells the operator the password of the first user: on a terminal, or else in a file, since many can read
 // what a service manager keeps of the standard error.
 func (sh *shell) tellAdmin(name, password, path string) {
-	if f, ok := sh.Err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := unsanitized(sh.Err).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
 		return
 	}

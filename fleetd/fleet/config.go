@@ -93,6 +93,9 @@ type Config struct {
 	CA string
 	// HTTPCert and HTTPKey are files; with them HTTP is served over TLS.
 	HTTPCert, HTTPKey string
+	// EnrolCert and EnrolKey are files; with them Enrol has a certificate of its own. Robots trust only certificates of
+	// the fleet's CA, whereas a browser may need one of another CA at HTTP.
+	EnrolCert, EnrolKey string
 	// Enrol is the address at which robots request certificates and large files and send flight
 	// records, and which serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
 	// to which enrolled robots connect.
@@ -222,8 +225,10 @@ func (c *Config) completeIdentity() error {
 		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
 	case c.Enrol != "" && c.CA == "":
 		return errors.New("--enrol needs the keys of the fleet: write --ca DIR; fleetd ca init makes them")
-	case c.Enrol != "" && c.HTTPCert == "":
-		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
+	case (c.EnrolCert == "") != (c.EnrolKey == ""):
+		return errors.New("a certificate needs its key: write --enrol-tls-cert FILE --enrol-tls-key FILE")
+	case c.Enrol != "" && c.HTTPCert == "" && c.EnrolCert == "":
+		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE, or --enrol-tls-cert and --enrol-tls-key for --enrol only; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {
 		c.RobotBrokers = append([]string{c.Broker}, c.FallbackBrokers...)

@@ -73,6 +73,8 @@ type Fleet struct {
 
 	vault       *vault.Vault        // nil without the fleet's keys
 	certificate *certificate.Server // nil without TLS
+	// robotsCertificate is that of the address for robots; nil without such an address.
+	robotsCertificate *certificate.Server
 	identity    *certificate.Identity
 	accounts    *accounts.Keeper
 	web         web

@@ -45,6 +45,13 @@ func (f *Fleet) listen(ctx context.Context) error {
 			return err
 		}
 	}
+	f.robotsCertificate = f.certificate
+	if f.cfg.EnrolCert != "" {
+		var err error
+		if f.robotsCertificate, err = certificate.LoadServer(f.cfg.EnrolCert, f.cfg.EnrolKey, f.log, time.Now); err != nil {
+			return err
+		}
+	}
 	if err := f.makeAccounts(); err != nil {
 		return err
 	}
@@ -191,7 +198,7 @@ func (f *Fleet) allowedHost(host string) bool {
 
 // listenForRobots binds the address of robotsServer.
 func (f *Fleet) listenForRobots(ctx context.Context) error {
-	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
+	if f.cfg.Enrol == "" || f.robotsCertificate == nil || f.vault == nil {
 		return nil // without certificate or keys the start has failed already
 	}
 	l, err := f.cfg.Listen(ctx, "tcp", f.cfg.Enrol)
@@ -220,7 +227,7 @@ func (f *Fleet) robotsServer(running context.Context) *http.Server {
 	}))
 	guarded := api.Audited(api.Guard(admitted, f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue.Add)
 	s := f.httpServer(running, guarded, c)
-	s.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
+	s.TLSConfig = f.robotsCertificate.Config(f.vault.Issuers()...)
 	return s
 }
 
@@ -234,7 +241,7 @@ func (f *Fleet) EnrolURL() string {
 	}
 	_, port, _ := net.SplitHostPort(f.web.robotsListener.Addr().String())
 	host := "localhost"
-	if pair, err := f.certificate.Current(); err == nil {
+	if pair, err := f.robotsCertificate.Current(); err == nil {
 		switch leaf := pair.Leaf; {
 		case len(leaf.DNSNames) > 0:
 			host = leaf.DNSNames[0]

@@ -79,7 +79,7 @@ func (f *Fleet) makeDispatcher() {
 // makeIdentity makes this instance's identity with the broker.
 func (f *Fleet) makeIdentity() {
 	f.identity = certificate.NewIdentity(certificate.IdentityDeps{
-		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.certificate,
+		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.robotsCertificate,
 		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now, EnrolURL: f.EnrolURL,
 	})
 }

@@ -1,0 +1,305 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"troupe/fleetd/setup"
+	"troupe/fleetd/setup/apply"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// setupFlags are the flags of setup.
+type setupFlags struct {
+	file, save           string
+	set                  []string
+	dryRun, yes, replace bool
+	example              bool
+}
+
+func (sh *shell) setupCommand() *cobra.Command {
+	var f setupFlags
+	c := &cobra.Command{
+		Use: "setup", Short: "set a server of a fleet up: keys, certificates, settings, the first account", Args: cobra.NoArgs,
+		Long: `Set up fleetd and the broker on this computer: make the fleet's own CA, the certificates of the servers, the
+settings of fleetd and the broker, the first administrator and the token of the first robot.
+
+On a terminal it asks. --file takes the answers from a file instead; --save writes such a file, and --example prints one.
+It shows the plan first, and makes nothing if an answer is wrong: it then names each one with its line.
+
+It may run again: what stands is kept, and it says so. Settings that differ from the answers are refused,
+unless --replace changes them; other lines of the files stay as they are.
+
+The passwords and the token are shown once on a terminal. Without one they are written into the file
+accounts.secrets_file of the answers, for its owner only.`,
+		Example: "  sudo fleetd setup\n  sudo fleetd setup --file answers.yaml --dry-run\n  sudo fleetd setup --file answers.yaml --set database.address=sqlite --yes",
+		RunE:    run(func(cmd *cobra.Command, _ []string) error { return sh.setup(cmd, f) }),
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "YAML file with the answers; nothing is asked then")
+	fl.StringArrayVar(&f.set, "set", nil, "KEY=ANSWER, such as http.listen=0.0.0.0:443, which takes precedence over the file; may be repeated")
+	fl.StringVar(&f.save, "save", "", "write the answers into this file, for another time")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, and make nothing")
+	fl.BoolVar(&f.yes, "yes", false, "make it without asking, as with --file")
+	fl.BoolVar(&f.replace, "replace", false, "change settings, and certificates, that stand and differ from the answers or expire soon")
+	fl.BoolVar(&f.example, "example", false, "print a file of answers, with what each means")
+	return c
+}
+
+func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
+	if f.example {
+		_, err := io.WriteString(sh.Out, setup.Answers{Hosts: []string{"fleet.example", "192.0.2.10"}, Sites: []string{"lobby"}}.Complete().Write())
+		return err
+	}
+	a, text, err := sh.answers(f)
+	if err != nil {
+		return err
+	}
+	work, found := apply.Prepare(cmd.Context(), a, f.replace, time.Now())
+	if len(found) > 0 {
+		return sh.refuseAnswers(f, text, found)
+	}
+	fmt.Fprint(sh.Out, setupPlanText(work))
+	for _, note := range work.Notes {
+		fmt.Fprintf(sh.Out, "note: %s\n", note)
+	}
+	if f.save != "" && !f.dryRun {
+		if err := renameio.WriteFile(f.save, []byte(a.Write()), 0o600); err != nil {
+			return fmt.Errorf("write the answers: %w", err)
+		}
+	}
+	switch {
+	case f.dryRun:
+		fmt.Fprintln(sh.Out, "nothing was made: --dry-run")
+		return nil
+	case !work.Changes():
+		fmt.Fprintln(sh.Out, "everything stands; nothing was changed")
+		return nil
+	}
+	if f.file == "" && !f.yes {
+		if answer, err := sh.askLine("Make it? yes or no", "yes"); err != nil || answer != "yes" {
+			return &failure{code: exitConflict, err: errors.Join(errors.New("nothing was made"), err)}
+		}
+	}
+	secrets, err := work.Run(cmd.Context())
+	if shown := sh.showSecrets(a, secrets); shown != nil || err != nil {
+		return errors.Join(err, shown)
+	}
+	fmt.Fprint(sh.Out, nextSteps(a, secrets))
+	return nil
+}
+
+// answers reads the answers from a file or asks for them. They have no problem by themselves.
+func (sh *shell) answers(f setupFlags) (a setup.Answers, text []byte, err error) {
+	if f.file == "" && len(f.set) == 0 {
+		if in, ok := sh.In.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+			return a, nil, usage("there is no terminal to ask on: name a file of answers with --file; fleetd setup --example prints one")
+		}
+		a, err = sh.interview()
+		return a, nil, err
+	}
+	var found []schema.Problem
+	if f.file != "" {
+		if text, err = os.ReadFile(f.file); err != nil {
+			return a, nil, usage("--file: %v", err)
+		}
+	}
+	set := map[string]string{}
+	for _, one := range f.set {
+		key, value, ok := strings.Cut(one, "=")
+		if !ok || !slices.ContainsFunc(setup.Questions, func(q setup.Question) bool { return q.Key == key }) {
+			return a, nil, usage("--set %s: write KEY=ANSWER, with a key of fleetd setup --example", key)
+		}
+		set[key] = value
+	}
+	a, found = setup.ReadWith(text, set)
+	if len(found) > 0 {
+		return a, text, sh.refuseAnswers(f, text, found)
+	}
+	return a, text, nil
+}
+
+// refuseAnswers names every problem, with its line.
+func (sh *shell) refuseAnswers(f setupFlags, text []byte, found []schema.Problem) error {
+	if len(text) > 0 {
+		found = score.Locate(text, found)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "nothing was made: %d answers cannot be used", len(found))
+	if len(found) == 1 {
+		b.Reset()
+		b.WriteString("nothing was made: 1 answer cannot be used")
+	}
+	for _, p := range found {
+		b.WriteString("\n" + formatProblem(p, f.file, text))
+	}
+	return &failure{code: exitError, err: errors.New(b.String())}
+}
+
+// askLine asks for one line on the terminal; an empty one means the default.
+func (sh *shell) askLine(question, otherwise string) (string, error) {
+	if sh.lines == nil {
+		sh.lines = bufio.NewReader(sh.In)
+	}
+	if otherwise != "" {
+		question += " [" + otherwise + "]"
+	}
+	fmt.Fprintf(sh.Err, "%s: ", question)
+	line, err := sh.lines.ReadString('\n')
+	if err != nil && line == "" {
+		return "", fmt.Errorf("read the answer: %w", err)
+	}
+	return orElse(strings.TrimSpace(line), otherwise), nil
+}
+
+// interview asks every question on the terminal, again until the answer has no problem.
+func (sh *shell) interview() (a setup.Answers, err error) {
+	fmt.Fprint(sh.Err, "Answer each question; an empty line takes what is in brackets, ? explains it.\n\n")
+	for i := 0; i < len(setup.Questions); i++ {
+		q := setup.Questions[i]
+		if !q.Asked(a) {
+			continue
+		}
+		otherwise := q.Default(a)
+		if q.Key == "hosts" {
+			otherwise = strings.Join(thisMachine(), ", ")
+		}
+		answer, err := sh.askLine(q.Ask, otherwise)
+		if err != nil {
+			return a, err
+		}
+		if answer == "?" {
+			fmt.Fprintf(sh.Err, "  %s\n", q.Help)
+			i--
+			continue
+		}
+		q.Set(&a, answer)
+		if found := q.Problems(a); len(found) > 0 {
+			for _, p := range found {
+				fmt.Fprintf(sh.Err, "  %s; %s\n", p.Detail, p.Hint)
+			}
+			q.Set(&a, "")
+			i--
+		}
+	}
+	if found := a.Problems(); len(found) > 0 {
+		return a, sh.refuseAnswers(setupFlags{}, nil, found)
+	}
+	return a, nil
+}
+
+// thisMachine is the name and an address of this computer.
+func thisMachine() (hosts []string) {
+	if name, err := os.Hostname(); err == nil && name != "" && name != "localhost" {
+		hosts = append(hosts, strings.ToLower(name))
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return hosts
+	}
+	for _, at := range addresses {
+		if ip, ok := at.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
+			return append(hosts, ip.IP.String())
+		}
+	}
+	return hosts
+}
+
+// setupPlanText is the plan with what happens to each step.
+func setupPlanText(w *apply.Work) string {
+	var b strings.Builder
+	for _, o := range w.Outcomes {
+		line := fmt.Sprintf("%-8s %s", o.State, o.Step.Describe())
+		if o.Detail != "" {
+			line += " (" + o.Detail + ")"
+		}
+		b.WriteString(line + "\n")
+		if o.State == apply.Kept {
+			continue
+		}
+		for _, s := range o.Settings {
+			fmt.Fprintf(&b, "           %s\n", s.Shown())
+		}
+	}
+	return b.String()
+}
+
+// showSecrets shows what nobody can read again: on a terminal, or else in a file, since many can read what automation
+// keeps of an output.
+func (sh *shell) showSecrets(a setup.Answers, s apply.Secrets) error {
+	if s.Empty() {
+		return nil
+	}
+	var b strings.Builder
+	for _, p := range s.Passwords {
+		fmt.Fprintf(&b, "%s has the password  %s\n", p.Who, p.Password)
+	}
+	if s.Line != "" {
+		fmt.Fprintf(&b, "on the robot, once, until %s:\n  %s\n", schema.TimeOf(s.Until), s.Line)
+	}
+	if f, ok := unsanitized(sh.Err).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(sh.Err, "\n%sNone of this is shown again.\n", b.String())
+		if s.Line != "" {
+			fmt.Fprint(sh.Err, qrCode(s.Line))
+		}
+		return nil
+	}
+	if err := renameio.WriteFile(a.SecretsFile, []byte(b.String()), 0o600, renameio.IgnoreUmask()); err != nil {
+		return fmt.Errorf("the passwords are lost: %w; when the file can be written, start fleetd with --reset-admin, which makes the user admin", err)
+	}
+	fmt.Fprintf(sh.Out, "the first passwords and the token are in %s: delete it when you have them\n", a.SecretsFile)
+	return nil
+}
+
+// nextSteps says what a person does after the set-up.
+func nextSteps(a setup.Answers, s apply.Secrets) string {
+	var b strings.Builder
+	step := 0
+	add := func(what string, lines ...string) {
+		step++
+		fmt.Fprintf(&b, "%d. %s\n", step, what)
+		for _, line := range lines {
+			b.WriteString("     " + line + "\n")
+		}
+	}
+	ca := filepath.Join(a.Config, "ca")
+	b.WriteString("next:\n")
+	if a.Broker == setup.Elsewhere {
+		add("copy the files of the broker to "+a.BrokerHost+" and start it there, then delete the copy here",
+			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/", "ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
+		add("start fleetd", "systemctl enable --now fleetd")
+	} else {
+		add("start both programs", "systemctl enable --now troupe-broker fleetd")
+	}
+	add("see whether all of it works", "fleetd doctor --env "+filepath.Join(a.Config, "fleetd.env"))
+	login := "fleetd login --server " + a.PublicURL + " --user " + a.Admin
+	if a.Console == setup.OwnTLS {
+		login += " --server-ca " + filepath.Join(ca, "root.pem")
+	}
+	add("sign in, here or at "+a.PublicURL, login)
+	if s.Line != "" {
+		add("on the robot "+a.First+" type the line of the token, then start it", "robotd enrol --token TOKEN --server URL --data /var/lib/troupe/robotd", "systemctl enable --now robotd", "robotd doctor --data /var/lib/troupe/robotd")
+	} else {
+		add("make a token for the first robot, and type on the robot what is printed", "fleetd robot enrol r1")
+	}
+	more := "fleetd robot enrol r2"
+	if len(a.Sites) > 0 {
+		more += " -l site=" + a.Sites[0]
+	}
+	add("see that it is there, and enrol the next", "fleetd robot list", more)
+	add("move the key of the root offline, such as to a stick in a safe", filepath.Join(ca, "root.key.pem"))
+	return b.String()
+}
