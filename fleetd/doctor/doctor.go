@@ -62,11 +62,13 @@ type Computer struct {
 	Synchronised func() (bool, error) // whether the computer's clock follows a source
 	Free         func(dir string) uint64
 	Lookup       func(name string) (*user.User, error)
+	// Listen is how long heartbeats of instances are collected.
+	Listen time.Duration
 }
 
 // ThisComputer is the one that the program runs on.
 func ThisComputer() Computer {
-	return Computer{Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Free: host.FreeBytes, Lookup: user.Lookup}
+	return Computer{Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Free: host.FreeBytes, Lookup: user.Lookup, Listen: listenFor}
 }
 
 const (

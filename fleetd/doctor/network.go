@@ -173,7 +173,6 @@ func (x *examination) broker(ctx context.Context, url string) {
 		},
 		Subscribe: []link.Subscription{
 			{Filter: ns.Topic(schema.TopicFleetHeartbeat, "+")}, {Filter: ns.Topic(schema.TopicNotice, x.c.Name), QoS: 1, Optional: true},
-			{Filter: engineTopic, Optional: true},
 		},
 		OnMessage: func(m link.Message) {
 			select {
@@ -191,6 +190,9 @@ func (x *examination) broker(ctx context.Context, url string) {
 	l, err := link.Open(ctx, config)
 	if err == nil {
 		err = awaitUp(ctx, states)
+	}
+	if err == nil { // now that its notices arrive
+		err = l.Subscribe(link.Subscription{Filter: engineTopic, Optional: true})
 	}
 	if err != nil {
 		if l != nil {
@@ -238,7 +240,7 @@ func awaitUp(ctx context.Context, states <-chan link.State) error {
 // listen collects what arrives for a moment.
 func (x *examination) listen(ctx context.Context, received <-chan link.Message) heard {
 	got := heard{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{}, skew: map[string]time.Duration{}}
-	enough := time.NewTimer(listenFor)
+	enough := time.NewTimer(x.on.Listen)
 	defer enough.Stop()
 	for {
 		select {

@@ -201,7 +201,7 @@ const sqlite = "sqlite"
 // Complete adds the defaults.
 func (a Answers) Complete() Answers {
 	for _, q := range Questions {
-		if q.Asked(a) && q.Value(a) == "" {
+		if !q.List && q.Asked(a) && q.Value(a) == "" {
 			q.Set(&a, q.Default(a))
 		}
 	}
@@ -212,6 +212,7 @@ func (a Answers) Complete() Answers {
 func (a Answers) Problems() (found []schema.Problem) {
 	for _, q := range Questions {
 		switch {
+		case q.without != nil && q.Value(a) == q.Default(a): // it is wrong only with an answer from which it follows
 		case q.Asked(a):
 			found = append(found, q.Problems(a)...)
 		case q.Value(a) != "":

@@ -71,8 +71,13 @@ func (w *Work) make(ctx context.Context, o Outcome) error {
 			return err
 		}
 		return w.write(o.Path, text, o.Mode, o.Owner)
-	case setup.Users, setup.Settings:
+	case setup.Settings:
 		return w.write(o.Path, []byte(w.content[o.Path]), o.Mode, o.Owner)
+	case setup.Users:
+		if err := w.write(o.Path, []byte(w.content[o.Path]), o.Mode, o.Owner); err != nil {
+			return err
+		}
+		w.secrets.Passwords = append(w.secrets.Passwords, w.clients...)
 	case setup.Admin:
 		return w.makeAdmin(ctx, o)
 	}

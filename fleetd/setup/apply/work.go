@@ -52,6 +52,7 @@ type Work struct {
 	now     time.Time
 	owners  map[string]*user.User // nil for a user who does not exist
 	content map[string]string     // of settings and users files that change, by path
+	clients []Password            // of the users file, if it is written
 	secrets Secrets
 }
 
@@ -312,7 +313,7 @@ func (c *comparison) users(s setup.Step) {
 		case !there:
 			line, password := newClient(field[0], field[1])
 			out += line
-			c.secrets.Passwords = append(c.secrets.Passwords, Password{Who: "the client " + field[0] + " of the broker", Password: password})
+			c.clients = append(c.clients, Password{Who: "the client " + field[0] + " of the broker", Password: password})
 			added = append(added, field[0])
 		}
 	}
