@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -124,7 +125,7 @@ func inspectSQLite(ctx context.Context, path string) (found Inspection, err erro
 	}
 	found.Place, found.File = path, path
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return found, nil
 	}
 	if err != nil {

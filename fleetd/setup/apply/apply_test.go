@@ -255,7 +255,7 @@ func TestWhatIsInTheWayIsSaidBeforeAnythingIsMade(t *testing.T) {
 		{"an address of another machine", func(s *server) { s.answers.Robots = "192.0.2.1:8443" }, "not an address of this machine", []string{"/robots/listen"}},
 		{"a database that is away", func(s *server) { s.answers.Database = "postgres://t@127.0.0.1:1/troupe" }, "reach the database troupe", []string{"/database/address"}},
 		{"no password", func(s *server) { s.answers.DatabasePasswordFile = s.folder + "/none" }, "no password in", []string{"/database/password_file"}},
-		{"a file for a folder", func(s *server) { s.answers.Data = s.folder + "/file"; s.write(s.answers.Data, "") }, "is a file", []string{"/folders/data", "/folders/data"}},
+		{"a file for a folder", func(s *server) { s.answers.Data = s.folder + "/file"; s.write(s.answers.Data, "") }, "is a file", []string{"/folders/data"}},
 		{"a CA without its key", func(s *server) {
 			s.answers.Config = other.folder + "/etc"
 			if err := os.Rename(other.etc("ca/intermediate.key.pem"), other.etc("ca/away")); err != nil {

@@ -194,7 +194,7 @@ func (c *comparison) compare(s setup.Step) {
 func (c *comparison) folder(s setup.Step) {
 	info, err := os.Stat(s.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // what is not a folder above it is a problem of its own
 		c.outcome(s, New, "")
 	case err != nil:
 		c.problem(s.Pointer, err.Error(), "name another folder, or run this as root")
