@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/knadh/koanf/v2"
@@ -82,6 +83,7 @@ func (sh *shell) doctorConfig(cmd *cobra.Command, env string) (c doctor.Config, 
 				with.Environ = append(with.Environ, name+"="+value)
 			}
 		}
+		c.OfOthers = brokerSecrets(filepath.Join(filepath.Dir(env), "broker.env"))
 	case named || !errors.Is(err, fs.ErrNotExist):
 		return c, fmt.Errorf("read the settings: %w; run this as root, or name the file with --env", err)
 	}
@@ -117,6 +119,24 @@ func doctorSettings(c doctor.Config, k *koanf.Koanf, version string) (doctor.Con
 		return c, errors.New("broker: no address given; write mqtt://host:port")
 	}
 	return c, nil
+}
+
+// brokerSecrets are the files with secrets of a broker on this computer, by its settings.
+func brokerSecrets(env string) (files []string) {
+	text, err := os.ReadFile(env)
+	if err != nil {
+		return nil // there is none here
+	}
+	all, err := setup.ReadEnv(string(text))
+	if err != nil {
+		return nil // the broker says so at its start
+	}
+	for _, name := range []string{"TROUPE_BROKER_TLS_KEY", "TROUPE_BROKER_USERS"} {
+		if all[name] != "" {
+			files = append(files, all[name])
+		}
+	}
+	return files
 }
 
 // serviceUser is the user that the service runs as, if root examines it for the service.

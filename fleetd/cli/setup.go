@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/setup/apply"
 	"troupe/schema"
@@ -77,7 +77,7 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 		fmt.Fprintf(sh.Out, "note: %s\n", note)
 	}
 	if f.save != "" && !f.dryRun {
-		if err := renameio.WriteFile(f.save, []byte(a.Write()), 0o600); err != nil {
+		if err := atomicfile.Write(f.save, []byte(a.Write()), 0o600); err != nil {
 			return fmt.Errorf("write the answers: %w", err)
 		}
 	}
@@ -257,7 +257,7 @@ func (sh *shell) showSecrets(a setup.Answers, s apply.Secrets) error {
 		}
 		return nil
 	}
-	if err := renameio.WriteFile(a.SecretsFile, []byte(b.String()), 0o600, renameio.IgnoreUmask()); err != nil {
+	if err := atomicfile.Write(a.SecretsFile, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("the passwords are lost: %w; when the file can be written, start fleetd with --reset-admin, which makes the user admin", err)
 	}
 	fmt.Fprintf(sh.Out, "the first passwords and the token are in %s: delete it when you have them\n", a.SecretsFile)
@@ -277,11 +277,14 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 	}
 	ca := filepath.Join(a.Config, "ca")
 	b.WriteString("next:\n")
-	if a.Broker == setup.Elsewhere {
+	switch a.Broker {
+	case setup.Elsewhere:
 		add("copy the files of the broker to "+a.BrokerHost+" and start it there, then delete the copy here",
 			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/", "ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
 		add("start fleetd", "systemctl enable --now fleetd")
-	} else {
+	case setup.Stands:
+		add("start fleetd", "systemctl enable --now fleetd")
+	default:
 		add("start both programs", "systemctl enable --now troupe-broker fleetd")
 	}
 	add("see whether all of it works", "fleetd doctor --env "+filepath.Join(a.Config, "fleetd.env"))

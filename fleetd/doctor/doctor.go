@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"troupe/broker/link"
@@ -53,6 +52,8 @@ type Config struct {
 	SignKey        ed25519.PrivateKey
 	// Private are files with secrets besides the keys, such as those of settings.
 	Private []string
+	// OfOthers are such files of other users, such as those of the broker on the same computer.
+	OfOthers []string
 }
 
 // Computer is what an examination reads of the computer. Tests put a fault into it.
@@ -188,21 +189,6 @@ func (x *examination) owner() (uid, gid uint32, known bool) {
 	return uint32(first), uint32(second), noUID == nil && noGID == nil
 }
 
-// may reports whether fleetd's user has a permission of a file, as far as is known; the three bits are those of others.
-func (x *examination) may(info fs.FileInfo, bits fs.FileMode) bool {
-	stat, is := info.Sys().(*syscall.Stat_t)
-	uid, gid, known := x.owner()
-	switch {
-	case !is || !known || uid == 0:
-		return true
-	case stat.Uid == uid:
-		return info.Mode().Perm()&(bits<<6) == bits<<6
-	case stat.Gid == gid:
-		return info.Mode().Perm()&(bits<<3) == bits<<3
-	}
-	return info.Mode().Perm()&bits == bits
-}
-
 func (x *examination) mayWrite(info fs.FileInfo) bool { return x.may(info, 3) }
 
 // files looks at the rights of files with secrets.
@@ -219,22 +205,22 @@ func (x *examination) files() {
 		}
 	}
 	looked := 0
-	for _, file := range secret {
+	for _, file := range append(secret, x.c.OfOthers...) {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && file == x.sqliteFile():
-			continue // the finding of the database says so
+			looked++ // the finding of the database says so
 		case err != nil:
 			x.fail("files", err.Error(), "run this as root; if the file is missing, restore it from a backup, or run fleetd setup")
 		case info.Mode().Perm()&0o007 != 0:
 			x.fail("files", fmt.Sprintf("everybody on this computer may read or change %s (mode %04o)", file, info.Mode().Perm()), "chmod o= "+file+"; if others have used the computer, replace the secret in it, too")
-		case !x.may(info, 4):
+		case !x.may(info, 4) && !slices.Contains(x.c.OfOthers, file):
 			x.fail("files", fmt.Sprintf("the user %s cannot read %s", x.c.User, file), "chown "+x.c.User+" "+file)
 		default:
 			looked++
 		}
 	}
-	if looked == len(secret) && looked > 0 {
+	if looked == len(secret)+len(x.c.OfOthers) && looked > 0 {
 		x.ok("files", fmt.Sprintf("%d files with secrets are for their owner only", looked))
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,47 +42,101 @@ type patient struct {
 func newPatient(t *testing.T) *patient {
 	t.Helper()
 	p := &patient{t: t, folder: t.TempDir()}
-	address := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return l.Addr().String()
-	}
-	a := setup.Answers{
-		Name: "museum", Hosts: []string{"localhost", "127.0.0.1"}, Config: p.folder + "/etc", Data: p.folder + "/lib",
-		HTTP: address(), Robots: address(), BrokerListen: address(), BrokerHTTP: address(),
-	}.Complete()
-	w, found := apply.Prepare(t.Context(), a, false, time.Now())
-	if len(found) > 0 {
-		t.Fatal(found)
-	}
-	if _, err := w.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(p.etc("ca/" + vault.RootKeyFile)); err != nil { // it is in a safe
-		t.Fatal(err)
-	}
+	p.copyOf(healthy(t))
+	http, robots, broker := freeAddress(t), freeAddress(t), freeAddress(t)
 	p.c = doctor.Config{
-		From: "a test", Name: "fleetd", Namespace: schema.DefaultNamespace, Database: w.Plan.Database, Spool: p.folder + "/lib/fleetd/fleetd.stops",
-		HTTP: a.HTTP, HTTPCert: p.etc("fleetd.pem"), HTTPKey: p.etc("fleetd.key.pem"), PublicURL: a.PublicURL, Enrol: a.Robots, EnrolURL: w.Plan.RobotsURL,
-		CA: p.etc("ca"), Brokers: []string{"mqtts://" + a.BrokerListen}, Private: []string{p.etc("fleetd.env")},
+		From: "a test", Name: "fleetd", Namespace: schema.DefaultNamespace, Database: "sqlite:" + p.folder + "/lib/fleetd/fleet.db",
+		Spool: p.folder + "/lib/fleetd/fleetd.stops", HTTP: http, HTTPCert: p.etc("fleetd.pem"), HTTPKey: p.etc("fleetd.key.pem"), PublicURL: "https://localhost",
+		Enrol: robots, EnrolURL: "https://localhost", CA: p.etc("ca"), Brokers: []string{"mqtts://" + broker}, Private: []string{p.etc("fleetd.env")},
+		OfOthers: []string{p.etc("broker.key.pem")},
 	}
 	p.on = doctor.ThisComputer()
 	p.on.Synchronised = func() (bool, error) { return true, nil }
 	p.on.Free = func(string) uint64 { return 4 << 30 }
 	p.on.Listen = 300 * time.Millisecond
 	p.beats = []schema.FleetHeartbeat{{Instance: schema.FleetInstance{Version: "v1", Leads: true, Database: true}}}
-	p.sql(`CREATE TABLE IF NOT EXISTS backups (kind TEXT, at INTEGER)`)
-	p.sql(`INSERT INTO backups (kind, at) VALUES ('made', ` + micros(time.Now()) + `)`)
-	p.serve(a.HTTP)
-	p.serve(a.Robots)
+	p.serve(http)
+	p.serve(robots)
 	brokertest.Start(t, func(c *server.Config) {
-		c.MQTT, c.MQTTS, c.Dev = "", a.BrokerListen, false
+		c.MQTT, c.MQTTS, c.Dev = "", broker, false
 		c.Files = server.Files{Cert: p.etc("broker.pem"), Key: p.etc("broker.key.pem"), ClientCA: p.etc("ca/ca.pem"), CRL: p.etc("ca/crl.pem")}
 	})
 	return p
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// healthy is the folder of a server that was set up, of which each patient has a copy: migrations take most of the time.
+func healthy(t *testing.T) string {
+	t.Helper()
+	once.Do(func() {
+		p := &patient{t: t, folder: template}
+		a := setup.Answers{
+			Name: "museum", Hosts: []string{"localhost", "127.0.0.1"}, Config: p.folder + "/etc", Data: p.folder + "/lib",
+			HTTP: freeAddress(t), Robots: freeAddress(t), BrokerListen: freeAddress(t), BrokerHTTP: freeAddress(t),
+		}.Complete()
+		w, found := apply.Prepare(t.Context(), a, false, time.Now())
+		if len(found) > 0 {
+			t.Fatal(found)
+		}
+		_, err := w.Run(t.Context())
+		p.must(err)
+		p.must(os.Remove(p.etc("ca/" + vault.RootKeyFile))) // it is in a safe
+		p.sql(`CREATE TABLE IF NOT EXISTS backups (kind TEXT, at INTEGER)`)
+		p.sql(`INSERT INTO backups (kind, at) VALUES ('made', ` + micros(time.Now()) + `)`)
+	})
+	return template
+}
+
+var (
+	once     sync.Once
+	template string
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if template, err = os.MkdirTemp("", "doctor"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(template); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
+// copyOf copies a folder with the modes of its files.
+func (p *patient) copyOf(from string) {
+	p.t.Helper()
+	p.must(filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(p.folder, rel), info.Mode().Perm())
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(p.folder, rel), text, info.Mode().Perm())
+	}))
 }
 
 func micros(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }

@@ -75,9 +75,9 @@ type Fleet struct {
 	certificate *certificate.Server // nil without TLS
 	// robotsCertificate is that of the address for robots; nil without such an address.
 	robotsCertificate *certificate.Server
-	identity    *certificate.Identity
-	accounts    *accounts.Keeper
-	web         web
+	identity          *certificate.Identity
+	accounts          *accounts.Keeper
+	web               web
 
 	link   *link.Link
 	opened chan struct{} // closed when link is set

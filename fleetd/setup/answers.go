@@ -21,6 +21,7 @@ import (
 // Answers is what a set-up needs to know. The zero value has no answer; Complete adds the defaults.
 type Answers struct {
 	Name         string
+	Instance     string // MQTT name of this fleetd
 	Hosts, Sites []string
 	Config, Data string // folders
 
@@ -49,6 +50,7 @@ const (
 const (
 	Here      = "here"
 	Elsewhere = "elsewhere"
+	Stands    = "stands" // on another machine, as the set-up of another instance made it
 )
 
 // Nobody is the answer to robots.first of a person who enrols the first robot later.
@@ -138,6 +140,9 @@ func (q Question) Problems(a Answers) (found []schema.Problem) {
 var Questions = []Question{
 	{Key: "name", Ask: "Name of the fleet", Help: "It stands in the fleet's certificates.",
 		text: func(a *Answers) *string { return &a.Name }, without: func(Answers) string { return "troupe" }, check: checkID},
+	{Key: "instance", Ask: "Name of this fleetd",
+		Help: "fleetd, if it is the only one. Another instance on the same database is fleetd-b, for example, and needs the folder ca of the first one.",
+		text: func(a *Answers) *string { return &a.Instance }, without: func(Answers) string { return "fleetd" }, check: checkInstance},
 	{Key: "hosts", Ask: "Names and addresses of this server", List: true,
 		Help: "People and robots reach this server under them; the first one is what robots are given. Write DNS names or IP addresses.",
 		list: func(a *Answers) *[]string { return &a.Hosts }, check: checkHost},
@@ -175,25 +180,26 @@ var Questions = []Question{
 		text: func(a *Answers) *string { return &a.Robots }, without: func(Answers) string { return "0.0.0.0:8443" }, check: checkListen},
 	{Key: "robots.first", Ask: "Name of the first robot", Help: "The set-up makes a token with which it enrols, valid for a day. none makes no token.",
 		text: func(a *Answers) *string { return &a.First }, without: func(Answers) string { return "r1" }, check: checkRobot},
-	{Key: "broker.where", Ask: "Where the broker runs", Help: "here: on this machine. elsewhere: the set-up makes a folder with the files for the other machine.",
-		text: func(a *Answers) *string { return &a.Broker }, without: func(Answers) string { return Here }, check: oneOf(Here, Elsewhere)},
+	{Key: "broker.where", Ask: "Where the broker runs", Help: "here: on this machine. elsewhere: on another machine, for which the set-up makes a folder of files. stands: it runs there already, set up with another instance of this fleet.",
+		text: func(a *Answers) *string { return &a.Broker }, without: func(Answers) string { return Here }, check: oneOf(Here, Elsewhere, Stands)},
 	{Key: "broker.host", Ask: "Name or address of the broker's machine", Help: "Robots and fleetd reach the broker under it.",
 		text: func(a *Answers) *string { return &a.BrokerHost }, asked: isElsewhere, check: checkHost},
 	{Key: "broker.listen", Ask: "Address of the broker, for MQTT over TLS", Help: "0.0.0.0 is every address of its machine.",
 		text: func(a *Answers) *string { return &a.BrokerListen }, without: func(Answers) string { return "0.0.0.0:8883" }, check: checkListen},
 	{Key: "broker.http", Ask: "Address of the broker's health and counters", Help: "They are open to everybody who reaches the address.",
-		text: func(a *Answers) *string { return &a.BrokerHTTP }, without: func(Answers) string { return "127.0.0.1:9101" }, check: checkLoopback},
+		text: func(a *Answers) *string { return &a.BrokerHTTP }, asked: makesBroker, without: func(Answers) string { return "127.0.0.1:9101" }, check: checkLoopback},
 	{Key: "broker.users", Ask: "Programs that connect with a password", List: true, optional: true,
 		Help: "Each a name and a role: observer, stop, responder, operator, admin or console:ROBOT, such as: wall observer. fleetd and robots need none: they have certificates.",
-		list: func(a *Answers) *[]string { return &a.BrokerUsers }, check: checkBrokerUser},
+		list: func(a *Answers) *[]string { return &a.BrokerUsers }, asked: makesBroker, check: checkBrokerUser},
 	{Key: "accounts.admin", Ask: "Login name of the first administrator", Help: "The set-up makes this account, with a password that it shows once.",
 		text: func(a *Answers) *string { return &a.Admin }, without: func(Answers) string { return "admin" }, check: checkLogin},
 	{Key: "accounts.secrets_file", Ask: "File for the first passwords and the token", Help: "Written, for its owner only, if no terminal shows them. Delete it when you have them.",
 		text: func(a *Answers) *string { return &a.SecretsFile }, without: func(a Answers) string { return filepath.Join(a.Config, "first-secrets") }, check: checkPath},
 }
 
+func makesBroker(a Answers) bool { return a.Broker != Stands }
 func isGiven(a Answers) bool     { return a.Console == GivenTLS }
-func isElsewhere(a Answers) bool { return a.Broker == Elsewhere }
+func isElsewhere(a Answers) bool { return a.Broker == Elsewhere || a.Broker == Stands }
 func isPostgres(a Answers) bool  { return a.Database != "" && !strings.HasPrefix(a.Database, sqlite) }
 
 const sqlite = "sqlite"
@@ -307,6 +313,13 @@ func bracketed(host string) string {
 func checkID(_ Answers, value string) (detail, hint string) {
 	if !schema.ValidID(value) {
 		return fmt.Sprintf("%q cannot be a name", value), fmt.Sprintf("use a-z, 0-9 and hyphens, at most %d", schema.MaxIDLen)
+	}
+	return "", ""
+}
+
+func checkInstance(_ Answers, value string) (detail, hint string) {
+	if !schema.ValidID(value) || value != "fleetd" && !strings.HasPrefix(value, "fleetd-") {
+		return fmt.Sprintf("%q cannot name a fleetd", value), "write fleetd, or fleetd-b and the like for further instances"
 	}
 	return "", ""
 }

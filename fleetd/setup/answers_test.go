@@ -67,6 +67,9 @@ var wrongAnswers = []struct {
 	{"hosts: [a.example]\nrobots:\n  first: fleetd", 3, "cannot name a robot"},
 	{"hosts: [a.example]\nrobots:\n  first: R1", 3, "cannot be a name"},
 	{"hosts: [a.example]\nbroker:\n  where: there", 3, "write here or elsewhere"},
+	{"hosts: [a.example]\nbroker:\n  where: stands", 3, "broker.host has no answer"},
+	{"hosts: [a.example]\nbroker:\n  where: stands\n  host: b.example\n  users: [wall observer]", 5, "means nothing beside"},
+	{"hosts: [a.example]\ninstance: robot", 2, "cannot name a fleetd"},
 	{"hosts: [a.example]\nbroker:\n  where: elsewhere", 3, "broker.host has no answer"},
 	{"hosts: [a.example]\nbroker:\n  host: b.example", 3, "means nothing beside the other answers"},
 	{"hosts: [a.example]\nbroker:\n  listen: 0.0.0.0:8080", 3, "the same port 8080"},
@@ -158,6 +161,7 @@ func TestPlanFollowsTheAnswers(t *testing.T) {
 		{"broker: {where: elsewhere, host: b.example}", "TROUPE_FLEETD_BROKER=mqtts://b.example:8883", "mqtts://localhost"},
 		{"broker: {where: elsewhere, host: b.example}", "/etc/troupe/for-the-broker/broker.env", ""},
 		{"broker: {listen: 192.0.2.10:8883}", "TROUPE_FLEETD_BROKER=mqtts://192.0.2.10:8883", "mqtts://localhost"},
+		{"broker: {where: stands, host: b.example}\ninstance: fleetd-b", "TROUPE_FLEETD_NAME=fleetd-b", "broker.env"},
 		{"robots: {first: none}", "TROUPE_FLEETD_ENROL=0.0.0.0:8443", "token"},
 	} {
 		a, found := setup.Read([]byte(good + row.more))

@@ -77,7 +77,7 @@ type Plan struct {
 
 // Sections of the settings files that a set-up writes; each other variable in them is the person's own.
 var (
-	fleetdVariables = []string{"DATABASE", "SPOOL", "CA", "BROKER", "ROBOT_BROKER", "HTTP", "HTTP_TLS_CERT", "HTTP_TLS_KEY", "PUBLIC_URL", "BEHIND_TLS_PROXY",
+	fleetdVariables = []string{"NAME", "DATABASE", "SPOOL", "CA", "BROKER", "ROBOT_BROKER", "HTTP", "HTTP_TLS_CERT", "HTTP_TLS_KEY", "PUBLIC_URL", "BEHIND_TLS_PROXY",
 		"ENROL", "ENROL_URL", "ENROL_TLS_CERT", "ENROL_TLS_KEY"}
 	brokerVariables = []string{"MQTT", "MQTTS", "TLS_CERT", "TLS_KEY", "CLIENT_CA", "CRL", "USERS", "HTTP"}
 )
@@ -122,7 +122,7 @@ func NewPlan(a Answers, databasePassword string) Plan {
 	}
 	_, brokerPort, _ := net.SplitHostPort(a.BrokerListen)
 	brokerHost := a.Hosts[0]
-	if a.Broker == Elsewhere {
+	if a.Broker != Here {
 		brokerHost = a.BrokerHost
 	}
 	robotBroker := "mqtts://" + net.JoinHostPort(brokerHost, brokerPort)
@@ -141,10 +141,12 @@ func NewPlan(a Answers, databasePassword string) Plan {
 		What: "the fleet's CA, of which fleetd signs the certificates of robots"})
 	own := filepath.Join(a.Config, "fleetd")
 	add(Step{Kind: Certificate, Path: own, Owner: FleetdUser, Hosts: withLocal(a.Hosts, a.HTTP, a.Robots), What: "server certificate of fleetd", Pointer: "/hosts"})
-	p.broker(add, a, brokerHost)
+	if a.Broker != Stands {
+		p.broker(add, a, brokerHost)
+	}
 
 	env := []Setting{
-		{Name: "DATABASE", Value: p.Database, Secret: isPostgres(a)}, {Name: "SPOOL", Value: filepath.Join(data, "fleetd.stops")}, {Name: "CA", Value: p.CA},
+		{Name: "NAME", Value: a.Instance}, {Name: "DATABASE", Value: p.Database, Secret: isPostgres(a)}, {Name: "SPOOL", Value: filepath.Join(data, "fleetd.stops")}, {Name: "CA", Value: p.CA},
 		{Name: "BROKER", Value: ownBroker}, {Name: "ROBOT_BROKER", Value: robotBroker}, {Name: "HTTP", Value: a.HTTP},
 	}
 	switch a.Console {

@@ -305,6 +305,25 @@ func TestWhatIsInTheWayIsSaidBeforeAnythingIsMade(t *testing.T) {
 	}
 }
 
+// A second server of a fleet gets the CA of the first one: of another one its robots would accept nothing.
+func TestSecondInstanceNeedsTheCAOfTheFirst(t *testing.T) {
+	first, second := newServer(t), newServer(t)
+	first.answers.Database = storetest.Postgres(t)
+	first.setUp(false)
+	second.answers.Database, second.answers.Instance = first.answers.Database, "fleetd-b"
+	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Stands, "localhost", "", nil
+	second.refused("whose CA is not in", "/database/address")
+	if err := os.CopyFS(second.etc("ca"), os.DirFS(first.etc("ca"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, secrets := second.setUp(false); !secrets.Empty() {
+		t.Errorf("%v", secrets)
+	}
+	if _, err := os.Stat(second.etc("broker.env")); err == nil {
+		t.Error("it has a broker of its own")
+	}
+}
+
 // A certificate that a person has is for browsers; robots get one of the fleet's CA.
 func TestGivenCertificateIsForTheConsoleOnly(t *testing.T) {
 	s := newServer(t)

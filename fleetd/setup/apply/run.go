@@ -15,8 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
@@ -86,18 +85,17 @@ func (w *Work) make(ctx context.Context, o Outcome) error {
 
 // write replaces a file atomically: it has its owner and its rights from the first moment on.
 func (w *Work) write(path string, text []byte, mode fs.FileMode, owner string) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(mode), renameio.IgnoreUmask())
+	f, err := atomicfile.Create(path, mode)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Cleanup() }() // does nothing once the file is in its place
 	if _, err = f.Write(text); err == nil {
 		err = w.give(f.Name(), owner)
 	}
-	if err == nil {
-		err = f.CloseAtomicallyReplace()
+	if err != nil {
+		return errors.Join(err, f.Discard())
 	}
-	return err
+	return f.Replace()
 }
 
 func (w *Work) give(path, owner string) error {

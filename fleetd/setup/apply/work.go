@@ -208,6 +208,10 @@ func (c *comparison) folder(s setup.Step) {
 func (c *comparison) authority(s setup.Step) {
 	held, err := os.ReadDir(s.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(held) == 0 {
+		if c.database.Users > 0 { // robots trust that of the fleet that stands
+			c.problem("/database/address", "the database has a fleet, whose CA is not in "+s.Path, "copy the folder from the first instance, or from the backup; for a new fleet name another database")
+			return
+		}
 		c.outcome(s, New, "")
 		return
 	}
