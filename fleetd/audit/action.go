@@ -65,6 +65,8 @@ const (
 	ActionSite                  Action = "site"
 	ActionSchedule              Action = "schedule"
 	ActionScheduleRun           Action = "schedule run"
+	ActionBackup                Action = "backup"
+	ActionRestoreBackup         Action = "restore backup"
 	ActionRequests              Action = "requests"
 	ActionPrune                 Action = "prune"
 )
@@ -140,6 +142,8 @@ var Actions = []ActionRow{
 	{ActionSite, "change the hours of a site"},
 	{ActionSchedule, "save a schedule"},
 	{ActionScheduleRun, "run a schedule"},
+	{ActionBackup, "make a backup"},
+	{ActionRestoreBackup, "restore the database from a backup"},
 	{ActionRequests, "too many requests to list each"},
 	{ActionPrune, "remove old entries of the audit"},
 }

@@ -62,6 +62,8 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   site: 'die Öffnungszeiten eines Standorts ändern',
   schedule: 'einen Zeitplan speichern',
   'schedule run': 'einen Zeitplan ausführen',
+  backup: 'eine Sicherung anfertigen',
+  'restore backup': 'die Datenbank aus einer Sicherung wiederherstellen',
   requests: 'zu viele Anfragen, um jede aufzuführen',
   'apply folder': 'die Flotte einem Ordner angleichen',
   prune: 'alte Einträge des Protokolls entfernen',
