@@ -96,6 +96,8 @@ var Table = []Layer{
 		Folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/recorder", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
 	{What: "bodies over MQTT",
 		Folders: []string{"robotd/driver/bus", "robotd/driver/bus/check"}},
+	{What: "one file of all that a fleet needs to begin again",
+		Folders: []string{"fleetd/backup"}},
 	{What: "changes that people request of the database",
 		Folders: []string{"fleetd/change"}},
 	{What: "fleetd's view of robots and of other instances",

@@ -1,0 +1,170 @@
+package backup_test
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"troupe/fleetd/backup"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
+)
+
+func execute(t *testing.T, address, statement string) {
+	t.Helper()
+	driver, source := "pgx", address
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		driver, source = "sqlite", path
+	}
+	db, err := sql.Open(driver, source)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), statement)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// labels lists what the audit of a database says of labels.
+func labels(t *testing.T, address string) string {
+	t.Helper()
+	s := openStore(t, address)
+	defer s.Close()
+	all, err := s.AuditChain(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		if e.What == "label" {
+			out = append(out, e.Target)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTargetWithAFleetIsReplacedOnlyOnRequest(t *testing.T) {
+	onBoth(t, func(t *testing.T, from, empty string) {
+		s := openStore(t, from)
+		note(t, s, "first")
+		path := mustMake(t, options(from))
+		note(t, s, "second")
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); strings.HasPrefix(from, "sqlite:") && !errors.Is(err, store.ErrInUse) {
+			t.Errorf("a target with a running fleetd: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); !errors.Is(err, backup.ErrNotEmpty) || !strings.Contains(err.Error(), "--replace") {
+			t.Errorf("a target with a fleet: %v", err)
+		}
+		if got := labels(t, from); got != "first second" {
+			t.Errorf("the refused target has %s", got)
+		}
+		o := restoreOptions(from)
+		o.Replace = true
+		if _, err := backup.Restore(t.Context(), path, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := labels(t, from); got != "first" {
+			t.Errorf("the replaced target has %s", got)
+		}
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(empty)); err != nil {
+			t.Errorf("an empty target: %v", err)
+		}
+		if got := labels(t, empty); got != "first" {
+			t.Errorf("the filled target has %s", got)
+		}
+	})
+}
+
+func TestRestoreRefusesBeforeItWrites(t *testing.T) {
+	onBoth(t, func(t *testing.T, from, empty string) {
+		note(t, openStore(t, from), "first")
+		path := mustMake(t, options(from))
+		execute(t, from, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, TRUE)`)
+		newer := mustMake(t, options(from))
+		other := "postgres://nobody@127.0.0.1:1/nothing"
+		if strings.HasPrefix(from, "postgres") {
+			other = "sqlite:" + filepath.Join(t.TempDir(), "other.db")
+		}
+		for what, c := range map[string]struct {
+			path   string
+			change func(o *backup.RestoreOptions)
+			is     error
+			says   string
+		}{
+			"another passphrase": {path, func(o *backup.RestoreOptions) { o.Passphrase = "another passphrase" }, backup.ErrPassphrase, ""},
+			"a later fleetd":     {newer, func(*backup.RestoreOptions) {}, store.ErrNewer, "4711"},
+			"another database":   {path, func(o *backup.RestoreOptions) { o.Database = other }, nil, "cannot fill"},
+			"no file":            {filepath.Join(t.TempDir(), "none"), func(*backup.RestoreOptions) {}, fs.ErrNotExist, ""},
+			"a folder":           {t.TempDir(), func(*backup.RestoreOptions) {}, nil, "is not a file"},
+		} {
+			o := restoreOptions(empty)
+			c.change(&o)
+			if _, err := backup.Restore(t.Context(), c.path, o); err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if dir, ok := strings.CutPrefix(empty, "sqlite:"); ok {
+			expectEmpty(t, filepath.Dir(dir))
+		}
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(empty)); err != nil { // it is still empty
+			t.Error(err)
+		}
+	})
+}
+
+func TestForgedBackupsAreRefused(t *testing.T) {
+	read := func(path string) []byte {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	a, b := read(mustMake(t, options(filled(t)))), read(mustMake(t, options(filled(t))))
+	for what, forge := range map[string]func() []byte{
+		"the files of another backup": func() []byte { return backup.Reassemble(t, a, b, nil) },
+		"another manifest": func() []byte {
+			return backup.Reassemble(t, a, a, func(m *backup.Manifest) { m.Fleet = "theatre" })
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "forged.backup")
+		if err := os.WriteFile(path, forge(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := backup.Verify(t.Context(), path, nil); err != nil { // it is whole
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, _, err := backup.VerifySealed(t.Context(), path, passphrase, nil); !errors.Is(err, backup.ErrDamaged) {
+			t.Errorf("%s, opened: %v", what, err)
+		}
+	}
+}
+
+// The programs of PostgreSQL are found in the PATH.
+func TestPgDumpMustBeThereAndAsNewAsTheServer(t *testing.T) {
+	from := storetest.Postgres(t)
+	openStore(t, from)
+	path := filepath.Join(t.TempDir(), "museum.backup")
+	programs := t.TempDir()
+	t.Setenv("PATH", programs)
+	if _, err := backup.Make(t.Context(), path, options(from)); err == nil || !strings.Contains(err.Error(), "pg_dump is not there; install") {
+		t.Errorf("without pg_dump: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(programs, "pg_dump"), []byte("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Make(t.Context(), path, options(from)); err == nil || !strings.Contains(err.Error(), "pg_dump has version 9, and the server") {
+		t.Errorf("with an old pg_dump: %v", err)
+	}
+	expectEmpty(t, filepath.Dir(path))
+}
