@@ -14,6 +14,9 @@ const (
 	AlertRollbackIncomplete = "rollback_incomplete"
 )
 
+// AlertBackupOld is the type of the alert of backups, which fleetd raises.
+const AlertBackupOld = "backup_old"
+
 // Types of alerts of schedules, which fleetd raises.
 const (
 	AlertScheduleMissed = "schedule_missed"
@@ -87,6 +90,8 @@ var Alerts = []AlertRow{
 		Note: ". It has no robot; source is `schedule`; it ends with the next instant that is run, when the schedule is saved, or after seven days"},
 	{Type: AlertScheduleFailed, Text: "fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened",
 		Note: ". It has no robot; source is `schedule`; it ends as `schedule_missed` does"},
+	{Type: AlertBackupOld, Text: "fleetd raises it: the newest backup of its database is old, or none was ever made",
+		Note: ". It has no robot; source is `backup`; it ends with the next backup"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
 	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},
 }

@@ -16,7 +16,7 @@ import (
 // RobotAlert is one alert of one robot, and who has seen it; or one of a rollout, which nobody acknowledges: it ends with
 // a decision about the rollout.
 type RobotAlert struct {
-	Robot    string `json:"robot" doc:"empty if it is of a rollout or a schedule"`
+	Robot    string `json:"robot" doc:"empty if it is of a rollout, a schedule or the backups"`
 	Rollout  string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
 	Schedule string `json:"schedule,omitempty" doc:"the schedule that was not run"`
 	schema.Alert
@@ -44,8 +44,8 @@ const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | SCHEDULE 
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
-		Summary: "List the alerts of robots, rollouts and schedules, the worst first",
-		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, or a schedule that was not run; when it is over, it leaves " +
+		Summary: "List the alerts of robots, rollouts, schedules and backups, the worst first",
+		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or backups that are old; when it is over, it leaves " +
 			"the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.",
 		Use:     "alert list",
 		Columns: alertColumns,
@@ -78,6 +78,12 @@ func (s *server) alerts(t *operation.Table) {
 				return nil, s.fail(err, "alerts")
 			}
 			out.Alerts = append(out.Alerts, of...)
+			if in.Site == "" && in.principal.SeesAll() {
+				if of, err = s.backupAlerts(ctx); err != nil {
+					return nil, s.fail(err, "alerts")
+				}
+				out.Alerts = append(out.Alerts, of...)
+			}
 		}
 		for _, r := range s.View.Robots() {
 			if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {

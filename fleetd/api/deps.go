@@ -25,6 +25,10 @@ type Deps struct {
 	Status func() Status // the state of this instance
 	// CheckDatabase reports whether the database accepts writes. It writes without changing data.
 	CheckDatabase func(ctx context.Context) error
+	// BackupMaxAge is the age from which the newest backup is an alert; 0 = never. Without BackupExpected it is one
+	// only if a backup was ever made.
+	BackupMaxAge   time.Duration
+	BackupExpected bool
 
 	View           *view.View
 	Stops          *latch.Stops
@@ -39,6 +43,7 @@ type Deps struct {
 
 	Adoptions     *change.Adoptions
 	Alerts        *change.Alerts
+	Backups       *change.Backups
 	Commands      *change.Commands
 	Decommissions *change.Decommissions
 	Desired       *change.Desired

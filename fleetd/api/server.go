@@ -135,6 +135,7 @@ func (s *server) operations() []operation.Operation {
 	s.events(t)
 	s.auditLog(t)
 	s.alerts(t)
+	s.backups(t)
 	s.schemas(t)
 	s.about(t)
 	s.sessions(t)

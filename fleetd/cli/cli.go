@@ -96,8 +96,8 @@ func commandLine(s Streams, version string) *cobra.Command {
 		Short: "server of a fleet of performing robots, and its client",
 		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
 robots and HTTP to people. Commands that read and write files only, such as validate, schema,
-condition check, ca init, ca server, ca instance, key and openapi, need no server, and neither do setup and doctor; every other one
-sends a request to a running fleetd.
+condition check, ca init, ca server, ca instance, key and openapi, need no server, and neither do setup and doctor;
+backup and restore work on the database itself; every other one sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 
@@ -141,6 +141,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.keyCommand(), sh.policyCommand(),
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),
+		sh.backupCommand(), sh.restoreCommand(),
 		sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(),
 	)
 	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(), sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand(), program.Describe())

@@ -82,6 +82,7 @@ broker-password in the file.`,
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
+	f.String("backup-max-age-days", "", "age in days from which the newest backup is an alert, also if none was ever made; 0 = never; default: "+fmt.Sprint(defaultBackupDays)+", once a backup was made")
 	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	providerFlags(f)
@@ -117,12 +118,17 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	backupAge, backupExpected, err := backupMaxAge(k)
+	if err != nil {
+		return err
+	}
 	people, err := providerConfig(k)
 	if err != nil {
 		return err
 	}
 	return fleet.Run(cmd.Context(), fleet.Config{
 		PublicURL: k.String("public-url"), Provider: people,
+		BackupMaxAge: backupAge, BackupExpected: backupExpected,
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
 		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
@@ -167,6 +173,22 @@ func retention(k *koanf.Koanf, name string) (time.Duration, error) {
 	return time.Duration(days) * 24 * time.Hour, nil
 }
 
+// defaultBackupDays is the age from which the newest backup is an alert, once one was made.
+const defaultBackupDays = 7
+
+// backupMaxAge reads the age from which the newest backup is an alert, and whether one is expected before there ever was one.
+func backupMaxAge(k *koanf.Koanf) (age time.Duration, expected bool, err error) {
+	text := k.String("backup-max-age-days")
+	if text == "" {
+		return defaultBackupDays * 24 * time.Hour, false, nil
+	}
+	days, err := schema.ReadWhole(text)
+	if err != nil || days < 0 || days > maxRetentionDays {
+		return 0, false, usage("backup-max-age-days %q: write a number of days up to %d, or 0 for no alert", text, maxRetentionDays)
+	}
+	return time.Duration(days) * 24 * time.Hour, days > 0, nil
+}
+
 // stringList returns the values of a setting that may be a list or a single value in
 // the file.
 func stringList(k *koanf.Koanf, key string) []string {
@@ -177,11 +199,13 @@ func stringList(k *koanf.Koanf, key string) []string {
 }
 
 // settings merges, in increasing priority, the flags' defaults, the file, the
-// environment and the flags that were given. An unknown setting is an error.
-func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
+// environment and the flags that were given. An unknown setting is an error; those of also are known.
+func (sh *shell) settings(flags *pflag.FlagSet, also ...*pflag.FlagSet) (*koanf.Koanf, error) {
 	k := koanf.New(".")
 	known := map[string]bool{passwordSetting: true}
-	flags.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	for _, set := range append(also, flags) {
+		set.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	}
 	path := flags.Lookup("config").Value.String()
 	if path == "" {
 		path = sh.Env(envPrefix + "CONFIG")

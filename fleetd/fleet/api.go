@@ -35,6 +35,7 @@ func (f *Fleet) deps() api.Deps {
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
 		Schedules: &change.Schedules{Deps: changes},
+		Backups:   &change.Backups{Deps: changes}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
 	}
 }
 

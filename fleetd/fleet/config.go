@@ -107,6 +107,11 @@ type Config struct {
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int
 
+	// BackupMaxAge is the age from which the newest backup is an alert; 0 = never. Without BackupExpected it is one
+	// only if a backup was ever made.
+	BackupMaxAge   time.Duration
+	BackupExpected bool
+
 	// How long history is kept; negative = for ever.
 	KeepAudit    time.Duration // 365 days
 	KeepCommands time.Duration // 90 days, with their batches; an open one stays

@@ -85,6 +85,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		{"commands", p.keepCommands, db.PruneBatches},
 		{"rollouts", p.keepCommands, db.PruneRollouts},
 		{"runs of schedules", p.keepCommands, db.PruneScheduleRuns},
+		{"backups", p.keepAudit, db.PruneBackups},
 		{"events", p.keepEvents, db.PruneEvents},
 		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
 	} {

@@ -212,6 +212,7 @@ export const alerts = {
   rollback_incomplete: 'fleetd raises it: a rollout was rolled back, and some robots do not have what they had before',
   schedule_missed: 'fleetd raises it: the newest instant of a schedule was missed, and nothing happened',
   schedule_failed: 'fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened',
+  backup_old: 'fleetd raises it: the newest backup of its database is old, or none was ever made',
   duplicate_identity: 'a second client connects under the robot\'s name',
   presence_overwritten: 'another client wrote the robot\'s presence',
 };
@@ -279,6 +280,8 @@ export const actions = {
   site: 'change the hours of a site',
   schedule: 'save a schedule',
   'schedule run': 'run a schedule',
+  backup: 'make a backup',
+  'restore backup': 'restore the database from a backup',
   requests: 'too many requests to list each',
   prune: 'remove old entries of the audit',
 };
