@@ -110,6 +110,8 @@ var Table = []Layer{
 		Folders: []string{"fleetd/accounts"}},
 	{What: "fleetd's HTTP API and page",
 		Folders: []string{"fleetd/api", "fleetd/console"}},
+	{What: "metrics of fleetd, for Prometheus",
+		Folders: []string{"fleetd/metrics"}},
 	{What: "assemblies: configuration, wiring, loops", Clock: true,
 		Folders: []string{"broker/server", "robotd/robot", "fleetd/fleet", "fleetd/setup/apply"}},
 	{What: "what is around a fleetd that was set up", Clock: true,

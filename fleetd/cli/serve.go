@@ -77,6 +77,7 @@ broker-password in the file.`,
 	f.String("enrol", "", "address at which robots get and renew certificates, fetch large files and send flight records, over TLS; it serves nothing else")
 	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
+	f.String("metrics", "", "address of /metrics for Prometheus, such as 127.0.0.1:9102, for whoever reaches it; http: at --http, with an access token; empty: no metrics")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
 	f.String("release-key", "", "file with a second key, which signs the stories, activities and places that are assigned; robots that require signatures and trust such a key accept no others")
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
@@ -135,13 +136,17 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
-		EnrolCert: k.String("enrol-tls-cert"), EnrolKey: k.String("enrol-tls-key"), Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
+		Metrics: k.String("metrics"), EnrolCert: k.String("enrol-tls-cert"), EnrolKey: k.String("enrol-tls-key"), Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
+		RobotBrokers: stringList(k, "robot-broker"),
 		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
 		if url := f.EnrolURL(); url != "" {
 			ready += " enrol=" + url
+		}
+		if url := f.MetricsURL(); url != "" {
+			ready += " metrics=" + url
 		}
 		fmt.Fprintln(sh.Out, ready)
 	})

@@ -48,8 +48,8 @@ var screens = map[string]int{
 
 const signInScreen = "sign-in"
 
-// Handler serves the files of the console, and its page for the paths of screens. For any other path the page says that
-// there is no such screen, with the status 404. Somebody who is not signed in goes to the sign-in at once: the page would
+// Handler serves the files of the console, and its page for the paths of screens. For any other path it answers 404: to a
+// browser with the page, which says that there is no such screen, and to programs in one line. Somebody who is not signed in goes to the sign-in at once: the page would
 // ask for much that they may not have. signedIn reports whether the sender of a request is. base is the path below which
 // a proxy shows the console, such as /troupe; empty if it is at the top.
 func Handler(base string, signedIn func(*http.Request) bool) http.Handler {
@@ -86,6 +86,10 @@ func Handler(base string, signedIn func(*http.Request) bool) http.Handler {
 			}
 			status := http.StatusOK
 			if !isScreen {
+				if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+					http.Error(w, "there is no "+r.URL.Path+"; /api/openapi.json describes the API", http.StatusNotFound)
+					return
+				}
 				status = http.StatusNotFound
 			}
 			nonce := rand.Text()

@@ -48,8 +48,11 @@ func TestEveryPathOfAScreenIsThePage(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/nowhere", "/robots/r1/events/x", "/places/x", "/.env", "/index.html", "/api"} {
-		if answer := get(t, path); answer.Code != 404 || !strings.Contains(answer.Body.String(), `id="root"`) {
-			t.Errorf("GET %s: %d", path, answer.Code)
+		if answer := get(t, path, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8"); answer.Code != 404 || !strings.Contains(answer.Body.String(), `id="root"`) {
+			t.Errorf("GET %s by a browser: %d", path, answer.Code)
+		}
+		if answer := get(t, path, "Accept", "*/*"); answer.Code != 404 || !strings.HasPrefix(answer.Body.String(), "there is no "+path+";") {
+			t.Errorf("GET %s by a program: %d %s", path, answer.Code, answer.Body)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"troupe/broker/link"
@@ -47,8 +48,11 @@ type Dispatcher struct {
 	deps Deps
 	wake chan struct{}
 
-	mu     sync.Mutex
-	events []event
+	mu      sync.Mutex
+	events  []event
+	dropped int64 // events
+
+	inProgress atomic.Int64 // commands
 
 	// Owned by Run.
 	open    map[string]*activeCommand
@@ -86,6 +90,8 @@ type Deps struct {
 	// DeferIfReleasing keeps a command back if it would latch a stop again whose release is under
 	// way, until the outcome is known, and reports whether it does.
 	DeferIfReleasing func(c command.Command) bool
+	// Settled is called with each command whose state is not expected to change any more; nil = nobody asks.
+	Settled func(c command.Command, now time.Time)
 }
 
 // Robots is what the dispatcher asks about robots.
@@ -139,6 +145,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.wakeDue(ctx, now)
 		}
 		d.readAhead(ctx, d.deps.Now())
+		d.inProgress.Store(int64(len(d.open)))
 		changed := d.changed()
 		saved := d.save(ctx)
 		saved = d.endUnsent(ctx, d.deps.Now()) && saved
@@ -237,6 +244,9 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 		}
 	}
 	d.expect(c)
+	if c.State.Settled() && !before.Settled() && d.deps.Settled != nil {
+		d.deps.Settled(c.Command, now)
+	}
 	if c.State.Final() {
 		delete(d.open, id)
 		d.robots[c.Robot] = slices.DeleteFunc(d.robots[c.Robot], func(other *activeCommand) bool { return other == c })
@@ -256,4 +266,14 @@ func (d *Dispatcher) changed() map[*Handle]struct{} {
 		out[c.handle] = struct{}{}
 	}
 	return out
+}
+
+// InProgress is how many commands of this instance have not ended.
+func (d *Dispatcher) InProgress() int64 { return d.inProgress.Load() }
+
+// Dropped is how many events were dropped because too many waited, since the start.
+func (d *Dispatcher) Dropped() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.dropped
 }

@@ -50,6 +50,7 @@ const (
 func (d *Dispatcher) post(p event) {
 	d.mu.Lock()
 	if len(d.events) >= maxEvents && p.kind != eventBatch && p.kind != eventRelease && p.kind != eventReleased && p.kind != eventUnsent {
+		d.dropped++
 		d.mu.Unlock()
 		return
 	}

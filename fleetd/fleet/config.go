@@ -104,6 +104,9 @@ type Config struct {
 	// Hosts are the Host names under which a reverse proxy reaches fleetd.
 	Hosts []string
 
+	// Metrics is the address of /metrics for Prometheus; MetricsOnHTTP: that of HTTP, for tokens of users who see every robot; empty: none.
+	Metrics string
+
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int
 
@@ -174,6 +177,9 @@ func (c *Config) complete() error {
 		return errors.New("no broker is given: write --broker mqtt://host:port")
 	}
 	if err := c.completeIdentity(); err != nil {
+		return err
+	}
+	if err := c.checkMetrics(); err != nil {
 		return err
 	}
 	return c.checkDatabase()

@@ -28,6 +28,8 @@ const (
 	// maxRobotConnections bounds the connections to the address for robots: after an
 	// assignment the whole fleet may fetch files at once.
 	maxRobotConnections = 2048
+	// maxMetricsConnections bounds the connections to the address for metrics, which few programs read.
+	maxMetricsConnections = 32
 )
 
 // connections bounds the connections of one address. At the limit a new connection evicts the

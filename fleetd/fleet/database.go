@@ -39,6 +39,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
 	f.view.SetFleetID(db.FleetID())
 	db.SetReportedRevisions(f.view.ReportedRevision)
+	db.MeasureTransactions(func() func(error) { return f.metrics.MeasureTransaction(time.Now) })
 	f.health.opened(db)
 	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
 	if err := f.accounts.Begin(ctx); err != nil { // Run reads them again

@@ -24,6 +24,7 @@ import (
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/metrics"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
 	"troupe/fleetd/replica"
@@ -70,6 +71,7 @@ type Fleet struct {
 	rollouts      *rolloutrunner.Runner
 	scheduler     *scheduler.Scheduler
 	teleop        *teleop.Hub
+	metrics       *metrics.Collector
 
 	vault       *vault.Vault        // nil without the fleet's keys
 	certificate *certificate.Server // nil without TLS
@@ -125,6 +127,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.FallbackBrokers...), link.IsPlaintext) {
 		f.log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
 	}
+	f.metrics = metrics.New()
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
 	f.persister = f.newPersister()
@@ -135,7 +138,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
-	if err := errors.Join(f.openVault(now), f.listen(ctx), f.listenForRobots(ctx)); err != nil {
+	if err := errors.Join(f.openVault(now), f.listen(ctx), f.listenForRobots(ctx), f.listenForMetrics(ctx)); err != nil {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
 	}
@@ -170,6 +173,9 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	if f.web.robotsListener != nil {
 		f.running.Go(func() { f.serve(f.web.robotsServer, f.web.robotsListener, true) })
+	}
+	if f.web.metricsListener != nil {
+		f.running.Go(func() { f.serve(f.web.metricsServer, f.web.metricsListener, false) })
 	}
 	return f, nil
 }

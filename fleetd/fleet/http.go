@@ -27,6 +27,7 @@ const maxHeader = 64 << 10
 type web struct {
 	mux         *http.ServeMux
 	operations  []operation.Operation
+	metrics     http.Handler
 	handler     http.Handler
 	connections *connections
 	listener    net.Listener // nil without an address
@@ -34,6 +35,9 @@ type web struct {
 
 	robotsListener net.Listener // of --enrol; nil without it
 	robotsServer   *http.Server
+
+	metricsListener net.Listener // of --metrics; nil without an address of its own
+	metricsServer   *http.Server
 }
 
 // listen binds the address. It refuses one that other machines can reach in development mode,
@@ -88,6 +92,9 @@ func (f *Fleet) makeServers(running context.Context) {
 	if f.web.robotsListener != nil {
 		f.web.robotsServer = f.robotsServer(running)
 	}
+	if f.web.metricsListener != nil {
+		f.web.metricsServer = f.metricsServer(running)
+	}
 }
 
 // httpServer makes a server with the limits of every address. The handler admits requests with c.
@@ -113,7 +120,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 // closeListeners closes the addresses after a failed start.
 func (f *Fleet) closeListeners() error {
 	var errs []error
-	for _, l := range []net.Listener{f.web.listener, f.web.robotsListener} {
+	for _, l := range []net.Listener{f.web.listener, f.web.robotsListener, f.web.metricsListener} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}
@@ -124,7 +131,7 @@ func (f *Fleet) closeListeners() error {
 // shutdownHTTP shuts the servers down, and closes them if that takes too long.
 func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 	var errs []error
-	for _, s := range []*http.Server{f.web.server, f.web.robotsServer} {
+	for _, s := range []*http.Server{f.web.server, f.web.robotsServer, f.web.metricsServer} {
 		if s == nil {
 			continue
 		}
@@ -143,6 +150,10 @@ func (f *Fleet) routes() http.Handler {
 	api.Register(mux, f.deps())
 	operations := api.Operations()
 	f.web.operations = operations
+	f.web.metrics = f.metricsHandler()
+	if f.cfg.Metrics == MetricsOnHTTP {
+		mux.Handle("GET "+metricsPath, onlyWhoSeesAll(f.web.metrics))
+	}
 	mux.Handle("/", console.Handler(f.cfg.base, func(r *http.Request) bool { return auth.Of(r.Context()).SignedIn() }))
 	var who auth.Authenticator = f.accounts
 	if f.cfg.Authenticator != nil {
@@ -151,6 +162,7 @@ func (f *Fleet) routes() http.Handler {
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
 	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
 	api.ServeStopSocket(mux, guarded, time.Now, f.log)
+	guarded = f.metrics.Requests(guarded, time.Now)
 	if f.certificate != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
 	}

@@ -87,6 +87,7 @@ func (f *Fleet) receive(m link.Message) {
 	}
 	seen, problems := f.view.Take(row.Kind, params.RID, m, now)
 	if len(problems) > 0 {
+		f.metrics.MessageRefused()
 		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
 		return
 	}

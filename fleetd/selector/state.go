@@ -38,6 +38,14 @@ const (
 	StoryEnded        Doing = "story_ended" // it has a story, and none runs: it has ended, was stopped or waits for auto/start
 )
 
+// Doings lists every value of Doing.
+func Doings() []Doing {
+	return []Doing{
+		NotConnected, Asleep, NotAdopted, WaitingForRelease, StopInput, NeedsReset, Braking, Resetting, Disabled, NotReported, Switching, Manual, Undriven, StartUp,
+		SafeMode, OtherMode, Performing, Failing, Interrupted, Activity, PausedBySafety, Paused, NoStory, StoryEnded,
+	}
+}
+
 // StoryState is how far a robot is with the story that is assigned to it.
 type StoryState string
 

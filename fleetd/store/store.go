@@ -58,6 +58,7 @@ type Store struct {
 	reported     func(robot string, topic schema.TopicKind) schema.ReportedRev // what robots report; nil = nothing
 	// beforeStatement is called before each statement of a transaction, and before its commit; nil = nothing is.
 	beforeStatement func() error
+	measure         func() (end func(error)) // see MeasureTransactions; nil = nothing measures
 }
 
 // SetBeforeStatement is for tests, which end a transaction between two of its statements: f is called before each of them,
@@ -248,10 +249,14 @@ func (s *Store) plainTx(ctx context.Context, do func(tx *Tx) error) error {
 	return s.transact(ctx, sql.LevelDefault, do)
 }
 
-func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) (err error) {
+	if s.measure != nil {
+		end := s.measure()
+		defer func() { end(err) }()
+	}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval, wait.RandomizationFactor = 5*time.Millisecond, 250*time.Millisecond, 0.9
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := s.tryOnce(ctx, isolation, do)
 		if err != nil && !s.dialect.isRetryable(err) {
 			err = backoff.Permanent(err)

@@ -57,6 +57,13 @@ func New(d Deps) *Hub {
 	return h
 }
 
+// Sessions is how many robots are driven through this instance.
+func (h *Hub) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
+}
+
 // Follow opens the connection that carries frames to a broker, the one of this instance's main
 // link: robots come there, too. The connection reconnects by itself, and to no other broker.
 func (h *Hub) Follow(broker string) {

@@ -163,6 +163,13 @@ func (f *Feed) Next(ctx context.Context, atMost time.Duration) ([]Delta, error) 
 	return out, nil
 }
 
+// Feeds is how many feeds are open.
+func (v *View) Feeds() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.feeds)
+}
+
 // Close ends the feed.
 func (f *Feed) Close() {
 	f.view.mu.Lock()
