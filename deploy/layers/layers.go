@@ -103,7 +103,7 @@ var Table = []Layer{
 	{What: "fleetd's view of robots and of other instances",
 		Folders: []string{"fleetd/view", "fleetd/replica"}},
 	{What: "components of fleetd",
-		Folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/auditqueue", "fleetd/records", "fleetd/rolloutrunner"}},
+		Folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/auditqueue", "fleetd/records", "fleetd/rolloutrunner", "fleetd/measurer"}},
 	{What: "what happens at its time, and sends commands",
 		Folders: []string{"fleetd/scheduler"}},
 	{What: "who is signed in",

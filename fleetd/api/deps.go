@@ -52,6 +52,7 @@ type Deps struct {
 	Identities    *change.Identities
 	Labels        *change.Labels
 	Library       *change.Library
+	Measurements  *change.Measurements
 	Policies      *change.Policies
 	Rollouts      *change.Rollouts
 	Schedules     *change.Schedules

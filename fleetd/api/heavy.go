@@ -26,7 +26,7 @@ func newHeavyWork() *heavyWork {
 
 // begin waits for the turn of a request. end must be called if the error is nil.
 func (h *heavyWork) begin(ctx context.Context) (end func(), err error) {
-	full := KindBusy.Problem("fleetd is reading as many files as it can at once; this request changed nothing", "try again in a moment")
+	full := KindBusy.Problem("fleetd is doing as much of such work as it can at once; this request changed nothing", "try again in a moment")
 	full.retryAfter = int(heavyWait.Seconds())
 	select {
 	case h.waiting <- struct{}{}:

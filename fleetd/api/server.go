@@ -133,6 +133,7 @@ func (s *server) operations() []operation.Operation {
 	s.intents(t)
 	s.stops(t)
 	s.events(t)
+	s.measurements(t)
 	s.auditLog(t)
 	s.alerts(t)
 	s.backups(t)

@@ -124,6 +124,7 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"put-site":             putDescribed("site"),
 	"put-schedule":         putDescribed("schedule"),
 	"next-instants":        nextInstants,
+	"list-measurements":    robotMeasurements,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.

@@ -84,6 +84,8 @@ broker-password in the file.`,
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
 	f.String("backup-max-age-days", "", "age in days from which the newest backup is an alert, also if none was ever made; 0 = never; default: "+fmt.Sprint(defaultBackupDays)+", once a backup was made")
+	f.Int("minute-retention-days", fleet.DefaultMinuteDays, "how long to keep measurements of robots with a point a minute; 0 = for ever")
+	f.Int("measurement-retention-days", fleet.DefaultMeasurementDays, "how long to keep measurements of robots with a point each 15 minutes; 0 = for ever")
 	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	providerFlags(f)
@@ -113,8 +115,8 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if len(brokers) == 0 {
 		return usage("broker: no address given; write mqtt://host:port")
 	}
-	var keep [3]time.Duration
-	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days"} {
+	var keep [5]time.Duration
+	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days", "minute-retention-days", "measurement-retention-days"} {
 		if keep[i], err = retention(k, name); err != nil {
 			return err
 		}
@@ -130,7 +132,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	return fleet.Run(cmd.Context(), fleet.Config{
 		PublicURL: k.String("public-url"), Provider: people,
 		BackupMaxAge: backupAge, BackupExpected: backupExpected,
-		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
+		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2], KeepMinutes: keep[3], KeepMeasurements: keep[4],
 		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
@@ -138,7 +140,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
 		Metrics: k.String("metrics"), EnrolCert: k.String("enrol-tls-cert"), EnrolKey: k.String("enrol-tls-key"), Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
 		RobotBrokers: stringList(k, "robot-broker"),
-		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
+		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()

@@ -34,8 +34,8 @@ func (f *Fleet) deps() api.Deps {
 		Policies: &change.Policies{Deps: changes, Rollouts: f.rolloutChanges()},
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
-		Schedules: &change.Schedules{Deps: changes},
-		Backups:   &change.Backups{Deps: changes}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
+		Schedules: &change.Schedules{Deps: changes}, Measurements: &change.Measurements{Deps: changes, KeepMinutes: f.cfg.KeepMinutes},
+		Backups: &change.Backups{Deps: changes}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	DefaultAuditDays   = 365
 	DefaultCommandDays = 90
 	DefaultEventDays   = 30
+	// Measurements are kept with a point a minute, and for longer with a point each 15 minutes.
+	DefaultMinuteDays      = 7
+	DefaultMeasurementDays = 365
 )
 
 // Config is the configuration of an instance. Zero values mean the defaults named beside
@@ -120,6 +123,9 @@ type Config struct {
 	KeepCommands time.Duration // 90 days, with their batches; an open one stays
 	KeepEvents   time.Duration // 30 days
 
+	KeepMinutes      time.Duration // measurements with a point a minute; 7 days
+	KeepMeasurements time.Duration // measurements with a point each 15 minutes; 365 days
+
 	Heartbeat  time.Duration // 1 s; robots rely on it, and only tests change it
 	KeepUnused time.Duration // how long bytes that nothing refers to stay in the broker and the database; 24 h
 	Logger     *slog.Logger
@@ -160,6 +166,8 @@ func (c *Config) complete() error {
 	days(&c.KeepAudit, DefaultAuditDays)
 	days(&c.KeepCommands, DefaultCommandDays)
 	days(&c.KeepEvents, DefaultEventDays)
+	days(&c.KeepMinutes, DefaultMinuteDays)
+	days(&c.KeepMeasurements, DefaultMeasurementDays)
 	if c.KeepUnused == 0 {
 		c.KeepUnused = 24 * time.Hour
 	}

@@ -24,6 +24,7 @@ import (
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/measurer"
 	"troupe/fleetd/metrics"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
@@ -70,6 +71,7 @@ type Fleet struct {
 	decommissions *decommissioner.Decommissioner
 	rollouts      *rolloutrunner.Runner
 	scheduler     *scheduler.Scheduler
+	measurer      *measurer.Measurer
 	teleop        *teleop.Hub
 	metrics       *metrics.Collector
 
@@ -134,6 +136,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.makeDispatcher()
 	f.publisher = f.newPublisher()
 	f.scheduler = f.newScheduler()
+	f.measurer = f.newMeasurer()
 	f.teleop = f.newTeleop()
 	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -306,6 +309,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "decommissions", func() { f.decommissions.Run(ctx, db) })
 	f.begin(&all, "rollouts", func() { f.rollouts.Run(ctx, db) })
 	f.begin(&all, "schedules", func() { f.scheduler.Run(ctx, db) })
+	f.begin(&all, "measurements", func() { f.measurer.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })

@@ -25,7 +25,7 @@ const (
 type pruner struct {
 	log *slog.Logger
 	// How long each kind of history is kept; negative = for ever.
-	keepAudit, keepCommands, keepEvents time.Duration
+	keepAudit, keepCommands, keepEvents, keepMinutes, keepMeasurements time.Duration
 
 	leads  func() bool
 	failed func(what string, err error)
@@ -36,6 +36,7 @@ type pruner struct {
 func (f *Fleet) newPruner() *pruner {
 	return &pruner{
 		log: f.log, keepAudit: f.cfg.KeepAudit, keepCommands: f.cfg.KeepCommands, keepEvents: f.cfg.KeepEvents,
+		keepMinutes: f.cfg.KeepMinutes, keepMeasurements: f.cfg.KeepMeasurements,
 		leads: f.leadership.Leads, failed: f.health.databaseFailed,
 	}
 }
@@ -87,6 +88,8 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		{"runs of schedules", p.keepCommands, db.PruneScheduleRuns},
 		{"backups", p.keepAudit, db.PruneBackups},
 		{"events", p.keepEvents, db.PruneEvents},
+		{"measurements by minute", p.keepMinutes, db.PruneMinuteMeasurements},
+		{"measurements by quarter hour", p.keepMeasurements, db.PruneQuarterMeasurements},
 		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
 	} {
 		if history.keep < 0 {

@@ -5,6 +5,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/desired"
+	"troupe/fleetd/measure"
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -120,7 +121,24 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.E
 	if s.Current {
 		f.stops.ReceiveLatches(id, s.Latches, s.Ahead, now)
 	}
+	f.measure(id, m.Retain, s, now)
 	f.presenceChanged(s.Change)
+}
+
+// measure gives the measurer what a robot reported just now. Its settings may have been reported earlier.
+func (f *Fleet) measure(id string, retained bool, s view.Effects, now time.Time) {
+	if s.Config != nil {
+		f.measurer.Observe(measure.Config{Robot: id, Config: s.Config}, now)
+	}
+	if retained {
+		return
+	}
+	if s.Heartbeat != nil {
+		f.measurer.Observe(measure.Beat{Robot: id, Heartbeat: *s.Heartbeat, RoundTrip: s.RoundTrip}, now)
+	}
+	if s.State != nil {
+		f.measurer.Observe(measure.Report{Robot: id, State: s.State}, now)
+	}
 }
 
 // isReport reports whether a message says how far a robot is with a desired document.

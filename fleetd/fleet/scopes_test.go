@@ -104,6 +104,9 @@ func readings(w *world, batch, rollout string) map[string]string {
 		if o.ID == "export-library" {
 			path += "?kind=story"
 		}
+		if o.ID == "list-fleet-measurements" {
+			path += "?name=heartbeat_gap"
+		}
 		if o.ID == "export-folder" {
 			path += "?name=museum"
 		}

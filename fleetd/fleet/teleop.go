@@ -11,6 +11,7 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
+	"troupe/fleetd/measure"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/teleop"
 )
@@ -19,6 +20,10 @@ import (
 func (f *Fleet) newTeleop() *teleop.Hub {
 	return teleop.New(teleop.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Open: f.open, Robot: f.view.Robot, GiveBackControl: f.releaseControl,
+		WantsSpeed: func(robot string) bool { return f.measurer.WantsSpeed(robot, time.Now()) },
+		Driven: func(robot string, speedMPS float64) {
+			f.measurer.Observe(measure.Driven{Robot: robot, SpeedMPS: speedMPS}, time.Now())
+		},
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/measurer"
 	"troupe/fleetd/provider"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
@@ -115,6 +116,13 @@ func (f *Fleet) newScheduler() *scheduler.Scheduler {
 	return scheduler.New(scheduler.Deps{
 		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
 		Schedules: &change.Schedules{Deps: f.changes()}, Robots: f.view, Commands: f.dispatcher,
+	})
+}
+
+// newMeasurer makes what keeps measurements of robots.
+func (f *Fleet) newMeasurer() *measurer.Measurer {
+	return measurer.New(measurer.Deps{
+		Now: time.Now, Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Failed: f.health.databaseFailed, Adopted: f.view.Adopted,
 	})
 }
 

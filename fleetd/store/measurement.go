@@ -244,36 +244,46 @@ func (r reads) openMinutes(ctx context.Context, robot string, first, last int64)
 	return minutePoints(rows)
 }
 
-// FleetMeasurements lists the points of all robots for each 15 minutes, by robot and in the order of time.
-func (r reads) FleetMeasurements(ctx context.Context, since, until time.Time) (map[string][]measure.Point, error) {
+// FleetMeasurements calls take with the points of all robots that begin at or after since and before until, in no order: one
+// for each 15 minutes, and one for each minute of the hour that is not over.
+func (r reads) FleetMeasurements(ctx context.Context, since, until time.Time, take func(robot string, p measure.Point)) error {
 	first, last := since.Unix(), until.Unix()
-	days, err := queryAll(ctx, r, scanPacked, `SELECT robot, day, points FROM measurement_days WHERE day >= $1 AND day < $2 ORDER BY day`, first-first%dayS, last)
-	if err != nil {
-		return nil, fmt.Errorf("read measurements of the fleet: %w", err)
+	each := func(robot string, points []measure.Point) {
+		for _, p := range points {
+			if p.Start >= first && p.Start < last {
+				take(robot, p)
+			}
+		}
 	}
-	all := map[string][]measure.Point{}
-	for _, row := range days {
+	// They are taken while they are read: all rows together need much memory.
+	_, err := queryAll(ctx, r, func(scan func(...any) error) (none struct{}, err error) {
+		row, err := scanPacked(scan)
+		if err != nil {
+			return none, err
+		}
 		points, err := measure.Unpack(row.points, row.start, measure.QuarterS)
 		if err != nil {
-			return nil, fmt.Errorf("read measurements of %s: %w", row.robot, err)
+			return none, fmt.Errorf("robot %s: %w", row.robot, err)
 		}
-		all[row.robot] = append(all[row.robot], points...)
-	}
-	minutes, err := queryAll(ctx, r, scanMinute, selectMinutes+` WHERE minute >= $1 AND minute < $2 ORDER BY robot, minute`, first-first%measure.QuarterS, last)
+		each(row.robot, points)
+		return none, nil
+	}, `SELECT robot, day, points FROM measurement_days WHERE day >= $1 AND day < $2`, first-first%dayS, last)
 	if err != nil {
-		return nil, fmt.Errorf("read the newest measurements of the fleet: %w", err)
+		return fmt.Errorf("read measurements of the fleet: %w", err)
 	}
-	for some := range byRobot(minutes) {
-		open, err := minutePoints(some)
+	_, err = queryAll(ctx, r, func(scan func(...any) error) (none struct{}, err error) {
+		row, err := scanMinute(scan)
 		if err != nil {
-			return nil, fmt.Errorf("read the newest measurements of %s: %w", some[0].robot, err)
+			return none, err
 		}
-		all[some[0].robot] = measure.Union(all[some[0].robot], measure.Buckets(open, measure.QuarterS))
+		points, err := minutePoints([]measuredMinute{row})
+		each(row.robot, points)
+		return none, err
+	}, selectMinutes+` WHERE minute >= $1 AND minute < $2`, first, last)
+	if err != nil {
+		return fmt.Errorf("read the newest measurements of the fleet: %w", err)
 	}
-	for robot, points := range all {
-		all[robot] = slices.DeleteFunc(points, func(p measure.Point) bool { return p.Start < first || p.Start >= last })
-	}
-	return all, nil
+	return nil
 }
 
 const (

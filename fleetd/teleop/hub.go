@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,9 @@ type Deps struct {
 	// Open makes another connection of this instance, whose client id ends with suffix.
 	Open  func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Robot func(id string) (view.Detail, bool)
+	// WantsSpeed reports whether the speed of a robot is wanted now, whoever drives it, and Driven gets it.
+	WantsSpeed func(robot string) bool
+	Driven     func(robot string, speedMPS float64)
 	// GiveBackControl gives control of a robot back, as a command of this person.
 	GiveBackControl func(ctx context.Context, p auth.Principal, robot, by, lease, why string) error
 }
@@ -146,10 +150,18 @@ func (h *Hub) receive(m link.Message) {
 	h.mu.Lock()
 	s := h.sessions[params.RID]
 	h.mu.Unlock()
-	if s == nil {
+	measured := h.deps.WantsSpeed(params.RID)
+	if s == nil && !measured {
 		return
 	}
-	if r, ok := decodeReport(m.Payload); ok {
+	r, ok := decodeReport(m.Payload)
+	if !ok {
+		return
+	}
+	if speed, known := r.figures["vx_mps"].(float64); known && measured {
+		h.deps.Driven(params.RID, math.Abs(speed))
+	}
+	if s != nil {
 		s.reports.put(r)
 	}
 }

@@ -19,6 +19,9 @@ type Effects struct {
 	Event       *schema.Event
 	Answer      *schema.Ack
 	State       *schema.State
+	Heartbeat   *schema.Heartbeat
+	RoundTrip   time.Duration // that the heartbeat shows; 0 = none
+	Config      *schema.ReportedConfig
 }
 
 // Report is how far the robot is with a story or a set, and which blob it fetches.
@@ -37,8 +40,10 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		problems, do = ps, func(e *entry) { e.facts = e.facts.ApplyPresence(doc, m.Retain, now) }
 	case schema.TopicHeartbeat:
 		doc, ps := schema.Decode[schema.Heartbeat](m.Payload)
+		s.Heartbeat = &doc
 		problems, do = ps, func(e *entry) {
-			e.beat(doc, v.trip(doc, now), now)
+			s.RoundTrip = v.trip(doc, now)
+			e.beat(doc, s.RoundTrip, now)
 			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq { // the heartbeat confirms that state
 				s.Latches, s.Current = still.Safety.Latches, true
 			}
@@ -67,8 +72,9 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		problems, do = ps, func(e *entry) { e.reported = &doc }
 		s.Report = &Report{doc.Phase, doc.Fetching}
 	case schema.TopicReportedConfig:
-		_, ps := schema.Decode[schema.ReportedConfig](m.Payload)
+		doc, ps := schema.Decode[schema.ReportedConfig](m.Payload)
 		problems, do = ps, func(*entry) {}
+		s.Config = &doc
 	case schema.TopicReportedMode:
 		_, ps := schema.Decode[schema.ReportedMode](m.Payload)
 		problems, do = ps, func(*entry) {}
