@@ -62,7 +62,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.StepInterrupts)
 	t.toLife(life.Step.Launch)
 	t.toPerform(perform.Step.Activity)
-	t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Tick{}) })
+	t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Tick{}); d.FollowStory() })
 	t.performAuto()
 	t.toPerform(perform.Step.Abilities)
 	if tick, ok := ev.(event.Tick); ok {

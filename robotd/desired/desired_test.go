@@ -208,7 +208,8 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(nil)
-			w.part().StartupEnded("") // start-up is over
+			w.part().StartupEnded("")
+			w.now += storyWait // start-up is over, and for long
 			w.settle()
 			if c.change != nil {
 				c.change(w)
@@ -244,6 +245,39 @@ func TestStartUpEndsInTheDesiredMode(t *testing.T) {
 	w.boot()
 	if boot := w.state.Config().Mode.Boot; boot != schema.ModeAto || w.base.Mode.Boot != schema.ModeMnl {
 		t.Errorf("the next start ends in %s, and the robot's own mode is %s", boot, w.base.Mode.Boot)
+	}
+}
+
+// The desired mode waits for its story after start-up, but not for ever, and not behind the back of a person.
+func TestDesiredModeWaitsForItsStory(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		during func(*world)
+		phase  schema.DeployPhase
+		reason schema.Reason
+	}{
+		{"nothing happens", func(*world) {}, schema.DeployWaiting, schema.ReasonNoDefaultStory},
+		{"it takes long", func(w *world) { w.now += storyWait }, schema.DeployFailed, schema.ReasonNoDefaultStory},
+		{"a person requests a mode", func(w *world) { w.part().NoteIntendedMode("op1/k", schema.ModeMnl) }, schema.DeployFailed, schema.ReasonNoDefaultStory},
+		{"a person stops the robot", func(w *world) { w.robot.mode.Prevented = schema.ReasonLatched }, schema.DeployHeld, schema.ReasonLatched},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(nil)
+			w.take(event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 1, FleetID: "a", Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}})
+			w.part().StartupEnded(schema.ReasonNoDefaultStory)
+			w.settle()
+			if at, any := w.state.Deadline(); !any || at > w.now+storyWait {
+				t.Errorf("it looks again at %v, %v", at, any)
+			}
+			c.during(w)
+			w.part().FollowStory()
+			w.robot.mode.Prevented = ""
+			w.part().FollowStory()
+			w.settle()
+			if len(w.asked) > 0 || w.mode.Phase != c.phase || w.mode.Reason != c.reason {
+				t.Errorf("asked %v, reported %+v", w.asked, w.mode)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -17,12 +18,18 @@ import (
 // ModeKey is the key on the disk of a modeStatus.
 const ModeKey = "desired.mode"
 
+// storyWait is how long after start-up the desired mode waits for its story. It is enough to fetch one, and short enough
+// that people who are near the robot know that it has just started.
+const storyWait = 5 * time.Minute
+
 // modeState is the state of the desired mode.
 type modeState struct {
 	intake
 	state    modeStatus
-	starting bool // start-up has not ended yet
-	diverged bool // another mode was requested since
+	starting bool          // start-up has not ended yet
+	diverged bool          // another mode was requested since
+	request  bool          // somebody has requested a mode since the start
+	endedAt  time.Duration // when start-up ended
 	dirty    bool
 }
 
@@ -110,6 +117,9 @@ func (t Step) Answered(to command.Key, r schema.Verdict) {
 func (t Step) modeFacts() ModeFacts {
 	f := t.robot.ModeFacts()
 	f.Starting = t.mode.starting
+	story, _ := t.story.InUse()
+	f.Story = story != nil
+	f.JustUp = !f.Starting && !t.mode.request && t.Now.Mono < t.mode.endedAt+storyWait
 	return f
 }
 
@@ -119,16 +129,24 @@ func (s *State) Starting() bool { return s.mode.starting }
 // StartupEnded notes that start-up has ended. why is the reason if a mode failed; if none did and
 // the desired mode is not active, a request has superseded it.
 func (t Step) StartupEnded(why schema.Reason) {
-	t.mode.starting = false
+	t.mode.starting, t.mode.endedAt = false, t.Now.Mono
 	t.stepMode(func(s *modeStatus) modeDecision {
 		return s.startupEnded(t.modeFacts(), cmp.Or(why, schema.ReasonSuperseded))
 	})
+}
+
+// FollowStory asks for the desired mode if it waits for a story that the robot has now.
+func (t Step) FollowStory() {
+	if t.mode.state.awaitsStory() {
+		t.stepMode(func(s *modeStatus) modeDecision { return s.followStory(t.modeFacts()) })
+	}
 }
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the
 // desired mode, the report says that the robot diverged from it.
 func (t Step) NoteIntendedMode(by command.Key, intended schema.ModeID) {
 	w := &t.mode
+	w.request = w.request || !AsksMode(by)
 	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
 		return
 	}

@@ -17,7 +17,9 @@ type desiredMode struct {
 // idle. It is comparable.
 //
 // The calibration at boot ends in the desired mode; one that somebody requested with mode/set stays
-// active. If the document says "now", the robot also
+// active. If there is no story yet for the desired mode, as on a robot that has just joined the fleet and still
+// fetches it, the robot requests the mode when the story is there: once, within storyWait after start-up, and unless
+// somebody requests a mode or something prevents it before. If the document says "now", the robot also
 // requests the mode from its supervisor, once: when it first receives the revision. The
 // request has no more rights than that of a person: a robot in HALT or E_STOP, with a latched stop,
 // in safe, whose ato waits for auto/continue, or under manual control keeps its mode and
@@ -43,6 +45,8 @@ type ModeFacts struct {
 	Active   schema.ModeID // the mode in charge; empty if none is
 	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
+	Story    bool          // a story can be performed
+	JustUp   bool          // start-up ended at most storyWait ago, and nobody has requested a mode since the start
 	// Prevented is why the desired mode may not be requested now: HALT or E_STOP, a
 	// latched stop, safe, ato that waits for auto/continue, or a person in control. Empty if nothing prevents it. Detail explains it.
 	Prevented schema.Reason
@@ -69,17 +73,46 @@ func restart(kept modeStatus) modeStatus {
 
 // newer takes a newer document.
 func (s *modeStatus) newer(f ModeFacts, document desiredMode) (d modeDecision) {
+	awaits := s.awaitsStory() && s.Desired.Mode == document.Mode
 	s.Desired = document
 	switch {
 	case f.Starting:
 		s.transition(&d, OnStartup, "", "")
 	case f.Active == s.Desired.Mode && f.Settled:
 		s.transition(&d, OnAlreadyActive, "", "")
+	case awaits: // such as after fleetd published the document again under a higher revision
 	case s.Desired.Apply == schema.ApplyModeBoot:
 		s.transition(&d, OnStartup, "", "")
 	case f.Prevented != "":
-		s.transition(&d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+		s.prevent(&d, f)
 	default:
+		s.transition(&d, OnAsk, "", "")
+		d.Ask = true
+	}
+	return d
+}
+
+func (s *modeStatus) prevent(d *modeDecision, f ModeFacts) {
+	s.transition(d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+}
+
+// awaitsStory reports whether the desired mode waits for its story since start-up ended.
+func (s *modeStatus) awaitsStory() bool {
+	return s.At() == schema.DeployWaiting && s.Reason == schema.ReasonNoDefaultStory
+}
+
+// followStory asks for the desired mode when its story is there. Whatever prevents that meanwhile ends the wait, also when it
+// is over before the story comes.
+func (s *modeStatus) followStory(f ModeFacts) (d modeDecision) {
+	switch {
+	case !s.awaitsStory():
+	case f.Active == s.Desired.Mode:
+		s.transition(&d, OnGranted, "", "")
+	case f.Prevented != "":
+		s.prevent(&d, f)
+	case !f.JustUp:
+		s.transition(&d, OnFell, schema.ReasonNoDefaultStory, fmt.Sprintf("start-up ended in %s, and no story came within %s, or another mode was requested", f.Active, storyWait))
+	case f.Story && f.Settled:
 		s.transition(&d, OnAsk, "", "")
 		d.Ask = true
 	}
@@ -106,6 +139,8 @@ func (s *modeStatus) startupEnded(f ModeFacts, why schema.Reason) (d modeDecisio
 	case s.At() != schema.DeployWaiting:
 	case f.Active == s.Desired.Mode:
 		s.transition(&d, OnGranted, "", "")
+	case why == schema.ReasonNoDefaultStory && f.JustUp:
+		s.transition(&d, OnNoStory, why, "start-up ended in "+string(f.Active)+"; the robot changes to "+string(s.Desired.Mode)+" when its story is there")
 	default:
 		s.transition(&d, OnFell, why, "start-up ended in "+string(f.Active))
 	}

@@ -23,8 +23,8 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 // TestTraces plays each script of testdata. A line is a time and an input; the indented
 // line below it is the decision. The inputs are:
 //
-//	facts [active=MODE] [starting] [switching] [others=REASON]
-//	desired REV MODE boot|now    answered STATUS [REASON]    boot-ended [REASON]    adopted    restart
+//	facts [active=MODE] [starting] [switching] [others=REASON] [story] [just-up]
+//	desired REV MODE boot|now    answered STATUS [REASON]    boot-ended [REASON]    story?    adopted    restart
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.PlayTraces(t, func(t *testing.T) func(string) string {
@@ -50,6 +50,10 @@ func TestTraces(t *testing.T) {
 						f.Starting, f.Settled = true, false
 					case "switching":
 						f.Settled = false
+					case "story":
+						f.Story = true
+					case "just-up":
+						f.JustUp = true
 					case "others":
 						f.Prevented, f.Detail = schema.Reason(v), "so it is"
 					default:
@@ -70,6 +74,8 @@ func TestTraces(t *testing.T) {
 				d = s.answered(schema.Verdict{Status: schema.Status(arg(0)), Reason: schema.Reason(arg(1))})
 			case "boot-ended":
 				d = s.startupEnded(f, schema.Reason(arg(0)))
+			case "story?":
+				d = s.followStory(f)
 			case "adopted":
 				d = s.adopted()
 			default:
@@ -108,15 +114,17 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s modeStatus
 		asked := map[int64]int{}
+		calm := false // start-up ended without a story, and nothing has prevented the desired mode since
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
-				Settled: rapid.Bool().Draw(t, "settled"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
+				Settled: rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t, "just up"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
 			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
 			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
-				s = restart(s)
+				s, calm = restart(s), false
+				clear(asked)
 			}
-			what := rapid.SampledFrom([]string{"newer", "answered", "startup ended", "adopted"}).Draw(t, "what")
+			what := rapid.SampledFrom([]string{"newer", "answered", "startup ended", "story", "adopted"}).Draw(t, "what")
 			var d modeDecision
 			switch what {
 			case "newer":
@@ -124,14 +132,20 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 			case "answered":
 				d = s.answered(v)
 			case "startup ended":
-				d = s.startupEnded(f, "")
+				why := rapid.SampledFrom([]schema.Reason{"", schema.ReasonNoDefaultStory}).Draw(t, "why")
+				d = s.startupEnded(f, why)
+				calm = why == schema.ReasonNoDefaultStory && f.JustUp
+			case "story":
+				calm = calm && f.Prevented == "" && f.JustUp
+				d = s.followStory(f)
 			default:
 				d = s.adopted()
 			}
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || what != "newer" {
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || what == "newer" && (f.Starting || s.Desired.Apply != schema.ApplyModeNow) ||
+				what != "newer" && (what != "story" || !calm || !f.Story || !f.Settled) {
 				t.Fatalf("requested %+v on %s with %+v", s.Desired, what, f)
 			}
 		}

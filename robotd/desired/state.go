@@ -54,7 +54,7 @@ type Robot interface {
 	// AtoPerforms reports whether ato performs.
 	DeliveryFacts() delivery.Facts
 	AtoPerforms() bool
-	// ModeFacts are the facts for the desired mode, except Starting.
+	// ModeFacts are the facts for the desired mode, except Starting, Story and JustUp.
 	ModeFacts() ModeFacts
 }
 
@@ -123,6 +123,9 @@ func (s *State) Deadline() (first time.Duration, any bool) {
 		if at, ok := d.Deadline(); ok && (!any || at < first) {
 			first, any = at, true
 		}
+	}
+	if at := s.mode.endedAt + storyWait; s.mode.state.awaitsStory() && (!any || at < first) {
+		first, any = at, true
 	}
 	return first, any
 }

@@ -221,6 +221,7 @@ func (s *Supervisor) calibrationSucceeded(now time.Duration, c *Config, f Facts,
 		return
 	}
 	s.ByBoot = false
+	s.Intended = c.Boot // a desired mode that came meanwhile changed it
 	next := c.Boot
 	if why := s.WhyNot(c, f, next, nil); len(why) > 0 && next != c.Default {
 		d.Fallback, d.Reason = next, why[0].Reason
