@@ -258,6 +258,9 @@ func (r *folderRun) give(ctx context.Context, before, after policy.Set) error {
 			default:
 				if groups[is.ID] == nil {
 					groups[is.ID] = &group{policy: *is}
+					if old, known := named(r.before.Policies, is.ID); known && sameContent(old.Content, is.Content) {
+						groups[is.ID] = atNextStart(*is) // another policy changed
+					}
 				}
 				groups[is.ID].robots = append(groups[is.ID].robots, robot.ID)
 			}

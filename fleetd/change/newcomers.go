@@ -102,7 +102,7 @@ func (d *Deps) applyPolicies(ctx context.Context, tx *store.Tx, what string, by 
 				continue
 			}
 			if groups[is.ID] == nil {
-				groups[is.ID] = &group{policy: *is}
+				groups[is.ID] = atNextStart(*is)
 			}
 			groups[is.ID].robots = append(groups[is.ID].robots, r.id)
 		}
@@ -179,7 +179,7 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	for _, m := range members {
 		has[m.ID] = m.State != rollout.Pinned && m.State != rollout.Superseded && m.State != rollout.Decommissioned
 	}
-	set, joined := policy.SetOf(policies), group{policy: p}
+	set, joined := policy.SetOf(policies), atNextStart(p)
 	for _, r := range rows {
 		if d := set.Decide(p.Topic(), r.Labels, pins[r.ID][p.Topic()]).Policy; d != nil && d.ID == p.ID && !has[r.ID] {
 			joined.robots = append(joined.robots, r.ID)
@@ -188,7 +188,7 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	if len(joined.robots) == 0 {
 		return nil
 	}
-	return d.give(ctx, tx, joined, audit.Attribution{Who: c.Rollout.CreatedBy,
+	return d.give(ctx, tx, *joined, audit.Attribution{Who: c.Rollout.CreatedBy,
 		Why: "policy " + p.ID + ", since its rollout reached its last wave", At: now})
 }
 
@@ -215,9 +215,10 @@ func (d *Deps) unpinned(ctx context.Context, tx *store.Tx, robot string, topic s
 	if p == nil {
 		return nil
 	}
-	g := group{policy: *p, robots: []string{robot}}
-	if waits, err := d.waitForRollout(ctx, tx, g, by); err != nil || waits {
+	g := atNextStart(*p)
+	g.robots = []string{robot}
+	if waits, err := d.waitForRollout(ctx, tx, *g, by); err != nil || waits {
 		return err
 	}
-	return d.give(ctx, tx, g, by.Because("policy "+p.ID+", since the pin was removed"))
+	return d.give(ctx, tx, *g, by.Because("policy "+p.ID+", since the pin was removed"))
 }

@@ -568,3 +568,89 @@ func TestWrongPolicyWritesNothing(t *testing.T) {
 		}
 	})
 }
+
+// Robots enter a mode with apply now once, when a person gives them another mode. None leaves a mode by itself because a policy is put
+// again, labels or pins change, or another policy goes: what they get then holds from their next start on.
+func TestPoliciesMoveNoRobotAgain(t *testing.T) {
+	ato := content.Content{Mode: &desired.Mode{Mode: schema.ModeAto, Apply: schema.ApplyModeNow}}
+	mnl := content.Content{Mode: &desired.Mode{Mode: schema.ModeMnl, Apply: schema.ApplyModeNow}}
+	withPolicies(t, func(w *policyWorld) {
+		ctx := w.Context()
+		w.check(w.db.AddRobot(ctx, "r1", storetest.Start))
+		w.label("r1", map[string]string{"site": "lobby"})
+		document := func() schema.DesiredMode {
+			documents, err := w.db.DesiredOf(ctx, "r1")
+			w.check(nil, err)
+			d, _ := schema.Decode[schema.DesiredMode](documents[schema.TopicDesiredMode])
+			return d
+		}
+		has := func(what string, mode schema.ModeID, apply schema.ApplyMode) {
+			w.Helper()
+			if d := document(); d.Mode != mode || d.Apply != apply {
+				w.Errorf("%s: the robot shall be in %s %s, want %s %s", what, d.Mode, d.Apply, mode, apply)
+			}
+		}
+		lobby := policy.Policy{ID: "lobby", Place: 10, Selector: site("lobby"), Content: ato}
+		if e := w.put(lobby); len(e.Updated) != 1 {
+			w.Fatalf("a new policy: %+v", e)
+		}
+		has("a new policy", schema.ModeAto, schema.ApplyModeNow)
+
+		// The robot has a higher revision than the database, as after a restore: fleetd numbers the document again.
+		w.check(nil, w.db.Tx(ctx, func(tx *store.Tx) error {
+			rows, err := tx.DesiredRows(ctx, schema.TopicDesiredMode, selector.IDs("r1"))
+			w.check(nil, err)
+			rows.Robots[0].Reported = schema.ReportedRev{Rev: 40}
+			by := audit.Attribution{Who: "fleetd", At: storetest.Start}
+			changes, found := desired.Renumber(schema.TopicDesiredMode, rows, by)
+			w.fine(found, nil)
+			return tx.ApplyDesired(ctx, changes, by)
+		}))
+		has("renumbered", schema.ModeAto, schema.ApplyModeBoot)
+		rev := document().Rev
+
+		lobby.Place = 20
+		if e := w.put(lobby); len(e.Updated) != 0 || len(e.Unchanged) != 1 {
+			w.Errorf("the same policy again: %q updated, %q unchanged", e.Updated, e.Unchanged)
+		}
+		lobby.Enabled = true
+		e, found, err := w.policies.Put(ctx, anna, change.PolicyPut{Policy: lobby}, anyRobots, who)
+		w.fine(found, err)
+		if len(e.Rollouts) > 0 {
+			w.Errorf("the same policy again is a rollout to %q", e.Updated)
+		}
+		if all, _, err := w.policies.Why(ctx, "r1"); err != nil || all[3].Differ {
+			w.Errorf("the robot does not have what the policy says: %+v %v", all[3], err)
+		}
+		if document().Rev != rev {
+			w.Errorf("the robot got revision %d after %d", document().Rev, rev)
+		}
+
+		w.put(policy.Policy{ID: "hall", Place: 5, Selector: site("hall"), Content: mnl})
+		w.label("r1", map[string]string{"site": "hall"})
+		has("another label", schema.ModeMnl, schema.ApplyModeBoot)
+		w.label("r1", map[string]string{"site": "lobby"})
+		has("the label as before", schema.ModeAto, schema.ApplyModeBoot)
+
+		_, _, found, err = w.desired.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: mnl.Mode}, false, who)
+		w.fine(found, err)
+		has("a person", schema.ModeMnl, schema.ApplyModeNow)
+		w.check(nil, w.policies.Rollouts.RemovePin(ctx, anna, "r1", schema.TopicDesiredMode, who))
+		has("without the pin", schema.ModeAto, schema.ApplyModeBoot)
+
+		w.put(policy.Policy{ID: "first", Place: 1, Selector: selector.All(), Content: mnl})
+		has("a new policy comes before it", schema.ModeMnl, schema.ApplyModeNow)
+		_, found, err = w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "first"}, Now: true}, anyRobots, who)
+		w.fine(found, err)
+		has("without it", schema.ModeAto, schema.ApplyModeBoot)
+
+		_, err = (&change.Adoptions{Deps: w.deps}).Adopt(ctx, anna, "r2", who)
+		w.check(nil, err)
+		w.label("r2", map[string]string{"site": "lobby"})
+		documents, err := w.db.DesiredOf(ctx, "r2")
+		w.check(nil, err)
+		if d, _ := schema.Decode[schema.DesiredMode](documents[schema.TopicDesiredMode]); d.Mode != schema.ModeAto || d.Apply != schema.ApplyModeBoot {
+			w.Errorf("a newcomer shall be in %s %s", d.Mode, d.Apply)
+		}
+	})
+}

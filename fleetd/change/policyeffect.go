@@ -25,6 +25,13 @@ type group struct {
 	updated []string // those of robots that get something else
 }
 
+// atNextStart is a group of robots, none yet, that get what a policy says because something else changed than the policy: a mode
+// takes effect at their next start.
+func atNextStart(p policy.Policy) *group {
+	p.Content = p.Content.AtNextStart()
+	return &group{policy: p}
+}
+
 // replace puts a policy in the place of another one; one without an id stands for none. With a dry run it only says what that
 // means.
 func (d *Policies) replace(
@@ -227,8 +234,12 @@ func (d *Policies) compare(ctx context.Context, tx *store.Tx, before, after poli
 			case has == nil:
 				e.Left = append(e.Left, r.ID)
 			default:
-				if groups[has.ID] == nil {
+				switch {
+				case groups[has.ID] != nil:
+				case has.ID == next.ID:
 					groups[has.ID] = &group{policy: *has}
+				default:
+					groups[has.ID] = atNextStart(*has)
 				}
 				groups[has.ID].robots = append(groups[has.ID].robots, r.ID)
 			}

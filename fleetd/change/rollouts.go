@@ -421,6 +421,11 @@ func (o *Rollouts) give(ctx context.Context, tx *store.Tx, of rollout.Rollout, c
 			ready = append(ready, r.Robot)
 		}
 	}
+	if c.Mode != nil {
+		if ready, err = withoutAhead(ctx, tx, ready); err != nil {
+			return err
+		}
+	}
 	if len(ready) == 0 {
 		return nil
 	}
@@ -442,6 +447,21 @@ func (o *Rollouts) give(ctx context.Context, tx *store.Tx, of rollout.Rollout, c
 		given[robot] = g
 	}
 	return nil
+}
+
+// withoutAhead leaves out robots that have a newer desired mode than the database, as after it was restored from a copy: the rollout may
+// have given them the mode already, and a person may have chosen another one since. Fleetd numbers their documents again, and pauses
+// the rollout then.
+func withoutAhead(ctx context.Context, tx *store.Tx, robots []string) ([]string, error) {
+	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredMode, selector.IDs(robots...))
+	if err != nil {
+		return nil, err
+	}
+	ahead := map[string]bool{}
+	for _, r := range rows.Robots {
+		ahead[r.ID] = r.Reported.MustRenumber(r.Current.Rev)
+	}
+	return slices.DeleteFunc(robots, func(id string) bool { return ahead[id] }), nil
 }
 
 // actions are what the audit says of the events of a rollout.

@@ -49,8 +49,8 @@ func Held(topic schema.TopicKind, document []byte, activities []library.Pin) (c 
 	return c
 }
 
-// Within reports whether a robot that has held has c, too: of settings, held may have more. When and how c takes effect counts
-// for modes only.
+// Within reports whether a robot that has held has c, too: of settings, held may have more. When and how c takes effect does not
+// count: a mode that robots entered once is published again under a higher revision to be entered at the next start.
 func (c Content) Within(held Content) bool {
 	switch {
 	case c.Story != nil:
@@ -72,7 +72,7 @@ func (c Content) Within(held Content) bool {
 		}
 		return !contradicts(*c.Config, func(key string) (jsontext.Value, bool) { v := values[key]; return v, true })
 	case c.Mode != nil:
-		return held.Mode != nil && *c.Mode == *held.Mode
+		return held.Mode != nil && c.Mode.Mode == held.Mode.Mode
 	case c.Places != nil:
 		was := desired.Set{}
 		if held.Places != nil {
@@ -81,6 +81,15 @@ func (c Content) Within(held Content) bool {
 		return placesDigest(*c.Places) == placesDigest(was)
 	}
 	return true
+}
+
+// AtNextStart returns c, with a mode that robots enter at their next start, and not now as well: robots that get it because labels,
+// pins or other policies changed must not begin to move by that.
+func (c Content) AtNextStart() Content {
+	if c.Mode != nil {
+		c.Mode = &desired.Mode{Mode: c.Mode.Mode, Apply: schema.ApplyModeBoot}
+	}
+	return c
 }
 
 // Contradicts reports whether a robot that has c no longer has it after it was given other.

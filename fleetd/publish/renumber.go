@@ -3,11 +3,13 @@ package publish
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -55,7 +57,10 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 				return fmt.Errorf("renumber default stories: %v", problems[0])
 			}
 			changed = names
-			return tx.Apply(ctx, changes, now)
+			if err := tx.Apply(ctx, changes, now); err != nil {
+				return err
+			}
+			return pauseRollouts(ctx, tx, topic, changed, by)
 		}
 		by := audit.Attribution{Who: who, Why: why, At: now}
 		rows, err := tx.DesiredRows(ctx, topic, selector.IDs(robots...))
@@ -67,9 +72,49 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 			return fmt.Errorf("renumber desired documents: %v", problems[0])
 		}
 		changed = changes.Updated
-		return tx.ApplyDesired(ctx, changes, by)
+		if err := tx.ApplyDesired(ctx, changes, by); err != nil {
+			return err
+		}
+		return pauseRollouts(ctx, tx, topic, changed, by)
 	})
 	return changed, err
+}
+
+// pauseRollouts pauses the rollouts that have not decided some of these robots: in the database from before a restore their turn may be
+// yet to come, although they got the content long ago, and a person may have given them something else since.
+func pauseRollouts(ctx context.Context, tx *store.Tx, topic schema.TopicKind, robots []string, by audit.Attribution) error {
+	open := slices.DeleteFunc(slices.Clone(rollout.RobotStates), func(s rollout.RobotState) bool { return !s.Open() })
+	members, err := tx.RobotsOfOpenRollouts(ctx, topic, selector.IDs(robots...), open)
+	if err != nil {
+		return err
+	}
+	done := map[string]bool{}
+	for _, m := range members {
+		if done[m.Rollout] {
+			continue
+		}
+		done[m.Rollout] = true
+		row, err := tx.Rollout(ctx, m.Rollout)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(row.Possible(), rollout.OnPause) {
+			continue
+		}
+		why := by.Why + ", as after a restore: look at what robots have before it goes on"
+		c, found := rollout.Decide(rollout.NewRun(row, nil), rollout.Decision{On: rollout.OnPause, By: by.Who, Why: why}, by.At)
+		if len(found) > 0 {
+			return fmt.Errorf("pause rollout %s: %s", row.ID, found[0])
+		}
+		if err := tx.SaveRollout(ctx, c); err != nil {
+			return err
+		}
+		n := audit.Note{Who: by.Who, What: audit.ActionRolloutPause, Target: "rollout " + row.ID, Why: why, Detail: row.Content.String()}
+		if err := tx.Note(ctx, by.At, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // backoff spaces what is done repeatedly for the same robot or document, by a key: each pause is
