@@ -95,7 +95,7 @@ func (d *DesiredMode) Validate() []Problem {
 }
 
 // ReportedMode reports how far the robot has followed the desired mode. Its phases are
-// idle, waiting (for the end of start-up or of the switch), held (see Reason; the mode is
+// idle, waiting (for the end of start-up or of the switch, or for the story of the mode), held (see Reason; the mode is
 // not applied by itself), active, rejected and failed.
 type ReportedMode struct {
 	TS         Time        `json:"ts" doc:"when this was written"`
@@ -103,7 +103,7 @@ type ReportedMode struct {
 	FleetID    string      `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
 	DesiredRev int64       `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
 	Phase      DeployPhase `json:"phase" doc:"how far the robot is with it"`
-	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected, failed or held"`
+	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected, failed or held; no_default_story: it waits for the story of the mode"`
 	Retry      Retry       `json:"retry,omitempty" doc:"whether the same document may succeed later"`
 	Detail     string      `json:"detail,omitempty" doc:"in a sentence"`
 	Mode       ModeID      `json:"mode,omitempty" doc:"the desired mode"`
