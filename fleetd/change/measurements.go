@@ -25,7 +25,9 @@ func (m *Measurements) Of(ctx context.Context, robot string, since, until time.T
 	if lengthS = measure.MinuteS; quarters {
 		lengthS = measure.QuarterS
 	}
-	points, err = read(&m.Deps, func(db *store.Store) ([]measure.Point, error) { return db.Measurements(ctx, robot, since, until, quarters) })
+	points, err = read(&m.Deps, func(db *store.Store) ([]measure.Point, error) {
+		return db.Measurements(ctx, robot, since, until, quarters)
+	})
 	return points, lengthS, err
 }
 
