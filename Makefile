@@ -25,7 +25,7 @@ MINUTES  ?= 10
 UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -59,6 +59,7 @@ proof: $(proof) ## prove everything: before a release, and after a change of bro
 	@$(MAKE) --no-print-directory worlds WORLDS=10000
 	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory release-trial
 
 proof-list: setup $(proof) ## list the tests of each shard, and compare all of them with those that exist
 	@$(proof) list
@@ -121,6 +122,19 @@ web: setup ## build the console into the tree, after changes in fleetd/console/w
 
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
+
+# Publishes nothing. The folder is bin/release; what is not committed is built, too, and makes it no release.
+release: ## build archives, lists of materials and checksums of a release, with the version of this commit
+	@deploy/release/release.sh
+
+images: ## build the images of the three programs from what make release built
+	@deploy/container/images.sh
+
+# Builds twice from clones of the last commit; the first of the builds is what runs then.
+release-trial: ## as root: build the release and its images twice, compare, and run them: arm under qemu-user, images by chroot
+	@TROUPE_RELEASE=1 deploy/setup/debian.sh
+	@deploy/release/twice.sh
+	@deploy/release/try.sh
 
 worlds: ## feed random events to a robot and check the invariants after each step (WORLDS=2000 sequences, SEED=N for the same ones again)
 	@go test -count=1 -run '^TestInvariantsHold' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)

@@ -14,6 +14,7 @@ var variableParts = []struct {
 	pattern string // a regular expression; if it has a group, that is the variable part
 	copied  bool   // a later command of the page uses the value
 }{
+	{"version", `\bv\d+\.\d+\.\d+(?:-dev)?(?:\+[0-9a-f]{12})?`, false},
 	{"recording", `\d{8}-\d{8}T\d{6}Z\.mcap`, false},
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},

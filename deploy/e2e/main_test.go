@@ -59,7 +59,7 @@ func buildOnce(from string, race bool) func() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		args := []string{"build", "-buildvcs=false"} // so that the version is the one of the pages, whatever GOFLAGS says
+		args := []string{"build", "-buildvcs=false"} // the same bytes for every commit that changes no program, whatever GOFLAGS says
 		if race {
 			args = append(args, "-race")
 		}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the release twice, in two folders from two clones, and compares each file that would be published. With COLD=1
-# the second build also compiles everything again, which takes ten times as long.
+# the second build also compiles everything again, which takes ten times as long. The first of the builds stays in
+# bin/release.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -18,7 +19,10 @@ done
 
 build() (
 	cd "$1"
-	deploy/release/release.sh >"$scratch/log" 2>&1 && deploy/container/images.sh >>"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; exit 1; }
+	if ! { deploy/release/release.sh && deploy/container/images.sh; } >"$scratch/log" 2>&1; then
+		tail -n 20 "$scratch/log" >&2
+		exit 1
+	fi
 )
 build "$scratch/first"
 if [ -n "${COLD:-}" ]; then
@@ -39,3 +43,7 @@ if [ "$same" -lt 15 ]; then
 	exit 1
 fi
 echo "$same files of two builds of $commit are the same"
+cd - >/dev/null
+rm -rf bin/release
+mkdir -p bin
+mv "$scratch/first/bin/release" bin/release

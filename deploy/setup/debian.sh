@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Brings what `make test` needs beside Go, make and git onto a Debian machine.
+# Brings what `make test` needs beside Go, make and git onto a Debian machine, and with TROUPE_RELEASE=1 what
+# `make release-trial` needs.
 #
 # It looks for the programs themselves, so a machine that has them from
 # elsewhere passes, and costs nothing when all are there. What is missing it
@@ -56,6 +57,8 @@ missing() {
 	have npm || echo npm                              # ... and is brought by this
 	have_paho || echo python3-paho-mqtt               # the example responder and the adapters run on it
 	have systemd-analyze || echo systemd              # reads the unit files
+	[ -z "${TROUPE_RELEASE:-}" ] || have buildah || echo buildah # builds images without an engine
+	[ -z "${TROUPE_RELEASE:-}" ] || have qemu-aarch64-static || echo qemu-user-static # runs the programs for ARM
 	have gcc || echo gcc                              # the race detector links with it
 	[ -e /usr/include/stdlib.h ] || echo libc6-dev    # ... and with this
 	[ -s /etc/ssl/certs/ca-certificates.crt ] || [ "$(uname -s)" != Linux ] || echo ca-certificates
@@ -77,7 +80,7 @@ if ! have apt-get; then
 fi
 if [ "$(id -u)" -ne 0 ]; then
 	if have sudo && sudo -n true 2>/dev/null; then
-		exec sudo -n "$BASH" "${BASH_SOURCE[0]}"
+		exec sudo -n TROUPE_RELEASE="${TROUPE_RELEASE:-}" "$BASH" "${BASH_SOURCE[0]}"
 	fi
 	echo "missing packages: ${want[*]}" >&2
 	echo "they can only be installed as root; type:" >&2
