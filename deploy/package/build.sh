@@ -5,9 +5,10 @@
 #
 # PROGRAM is fleetd, broker or robotd; ARCH is amd64, arm64 or arm7; VERSION is a semantic one, without v; the
 # packages go to FOLDER. `go run ./deploy/package` must have made the files in bin/package before. The times in the
-# packages are SOURCE_DATE_EPOCH, by default that of the commit, so the same commit gives the same bytes.
+# packages are SOURCE_DATE_EPOCH, by default that of the commit, so the same commit gives the same bytes. FORMATS
+# limits them to deb or rpm.
 set -euo pipefail
-[ $# -eq 5 ] || { sed -n '2,8s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[ $# -eq 5 ] || { sed -n '2,9s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 short=$1 arch=$2 version=$3 binary=$4 out=$5
 mkdir -p "$out"
 out=$(realpath "$out") binary=$(realpath "$binary")
@@ -55,6 +56,6 @@ fi
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 nfpm=${NFPM:-$(go -C deploy/release tool -n nfpm)}
-for format in deb rpm; do
+for format in ${FORMATS:-deb rpm}; do
 	"$nfpm" package --config "$files/nfpm.yaml" --packager "$format" --target "$out" | sed -n 's/^created package: //p'
 done
