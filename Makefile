@@ -25,7 +25,7 @@ MINUTES  ?= 10
 UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial console-load body-load setup
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,7 @@ proof: $(proof) ## prove everything: before a release, and after a change of bro
 	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory release-trial
+	@[ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory install-trial ROBOTS=20
 
 proof-list: setup $(proof) ## list the tests of each shard, and compare all of them with those that exist
 	@$(proof) list
@@ -135,6 +136,13 @@ release-trial: ## as root: build the release and its images twice, compare, and 
 	@TROUPE_RELEASE=1 deploy/setup/debian.sh
 	@deploy/release/twice.sh
 	@deploy/release/try.sh
+
+package: build ## pack the programs of bin/ as deb and rpm for this machine's architecture, into bin/package/out
+	@go run ./deploy/package
+	@for program in fleetd broker robotd; do deploy/package/build.sh $$program $$(go env GOARCH) $$(bin/fleetd version 2>/dev/null | sed -n 's/^fleetd v//p') bin/$$program bin/package/out; done
+
+install-trial: build ## as root: install the packages on bare Debian roots, set up, enrol, perform, upgrade, go back, remove, purge (ROBOTS=3)
+	@ROBOTS=$(if $(filter file,$(origin ROBOTS)),3,$(ROBOTS)) deploy/package/trial.sh
 
 worlds: ## feed random events to a robot and check the invariants after each step (WORLDS=2000 sequences, SEED=N for the same ones again)
 	@go test -count=1 -run '^TestInvariantsHold' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)

@@ -6,7 +6,7 @@
 # PROGRAM is fleetd, broker or robotd; ARCH is amd64, arm64 or arm7; VERSION is a semantic one, without v; the
 # packages go to FOLDER. `go run ./deploy/package` must have made the files in bin/package before. The times in the
 # packages are SOURCE_DATE_EPOCH, by default that of the commit, so the same commit gives the same bytes. FORMATS
-# limits them to deb or rpm.
+# limits them to deb or rpm, and UNITS names another folder of units than deploy/systemd.
 set -euo pipefail
 [ $# -eq 5 ] || { sed -n '2,9s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 short=$1 arch=$2 version=$3 binary=$4 out=$5
@@ -42,7 +42,7 @@ mkdir "$files/scripts"
 fill() {
 	sed -e "s|@PACKAGE@|troupe-$short|g; s|@PROGRAM@|$program|g; s|@UNIT@|$unit|g; s|@SHORT@|$short|g; s|@USER@|$unit|g" \
 		-e "s|@DATA@|/var/lib/troupe/$short|g; s|@OWN@|$own|g; s|@DATED@|$dated|g; s|@WHAT@|$what|g; s|@ARCH@|$arch|g" \
-		-e "s|@VERSION@|$version|g; s|@DEBVERSION@|$debversion|g; s|@BINARY@|$binary|g; s|@FILES@|$files|g" "$1"
+		-e "s|@VERSION@|$version|g; s|@DEBVERSION@|$debversion|g; s|@BINARY@|$binary|g; s|@FILES@|$files|g; s|@UNITS@|${UNITS:-deploy/systemd}|g" "$1"
 }
 for script in preinst postinst prerm postrm; do
 	fill "deploy/package/scripts/$script" >"$files/scripts/$script"

@@ -11,14 +11,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cache=$PWD/.cache/trial
 robots=${ROBOTS:-3}
 
-die() { echo "FAIL: $*" >&2; exit 1; }
+declare -A at=() # pid of the systemd of each host
+die() {
+	local name
+	echo "FAIL: $*" >&2
+	for name in "${!at[@]}"; do
+		echo "-- $name" >&2
+		on "$name" journalctl -q --no-pager -o cat -n 15 -u fleetd -u troupe-broker -u robotd >&2 || true
+	done
+	exit 1
+}
 say() { printf '\n== %s\n' "$*"; }
 holds() { "${@:2}" >/dev/null 2>&1 || { "${@:2}" || true; die "$1"; }; echo "ok    $1"; }
 fails() { ! "${@:2}" >/dev/null 2>&1 || die "$1"; echo "ok    $1"; }
-# until_holds waits up to 60 s.
+# until_holds waits up to 30 s.
 until_holds() {
 	local _
-	for _ in $(seq 1 300); do
+	for _ in $(seq 1 150); do
 		if "${@:2}" >/dev/null 2>&1; then
 			echo "ok    $1"
 			return
@@ -76,7 +85,6 @@ init() {
 	exec env -i container=troupe PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system >/dev/null 2>&1
 }
 
-declare -A at=() # pid of the systemd of each host
 count=0
 # host starts one more host, with the next address of 10.77.0.0/24 on a bridge.
 host() {
@@ -122,7 +130,7 @@ started() { [ "$(starts "$1" "$2")" -eq "$3" ]; }
 waits() { { on "$1" systemctl status --no-pager "$2" || true; } | grep 'waits ' || die "$2 does not say what it waits for"; }
 listens() { nsenter -t "${at[$1]}" -n ss -Hltn | grep .; }
 # fleet runs the command line on the server as the user that signed in.
-fleet() { on fleet env TROUPE_SERVER=https://fleet:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd "$@"; }
+fleet() { on fleet env TROUPE_SERVER=https://localhost:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd "$@"; }
 performs() { fleet robot get "$1" | grep -E '^ato +performing'; }
 online() { fleet robot get "$1" | grep -E '^presence +online'; }
 
@@ -203,7 +211,7 @@ fresh() {
 	count=0
 }
 
-# by_hand sets up the earlier release, which has no fleetd setup.
+# by_hand sets up the earlier release, which has neither fleetd setup nor accounts.
 by_hand() {
 	on fleet sh -euc '
 		cd /etc/troupe
@@ -218,7 +226,7 @@ by_hand() {
 		TROUPE_FLEETD_CA=/etc/troupe/ca
 		TROUPE_FLEETD_BROKER=mqtts://localhost:8883
 		TROUPE_FLEETD_ROBOT_BROKER=mqtts://fleet:8883
-		TROUPE_FLEETD_HTTP=0.0.0.0:8080
+		TROUPE_FLEETD_HTTP=127.0.0.1:8080
 		TROUPE_FLEETD_HTTP_TLS_CERT=/etc/troupe/fleetd.pem
 		TROUPE_FLEETD_HTTP_TLS_KEY=/etc/troupe/fleetd.key.pem
 		TROUPE_FLEETD_ENROL=0.0.0.0:8443
@@ -233,8 +241,7 @@ by_hand() {
 		TROUPE_BROKER_CRL=/etc/troupe/ca/crl.pem
 		END
 		systemctl start troupe-broker fleetd'
-	until_holds "fleetd $old runs" on fleet test -s /var/lib/troupe/fleetd/fleet.db.admin-password
-	until_holds "it answers" fleet login --user admin --password-file /var/lib/troupe/fleetd/fleet.db.admin-password
+	until_holds "fleetd $old runs" fleet robot list
 }
 
 upgrade() {
@@ -266,7 +273,7 @@ upgrade() {
 	on fleet systemctl start fleetd
 	install fleet new broker fleetd
 	holds "the server says its version" on fleet sh -c 'fleetd version | grep -F "'"${new/\~/-}"'"'
-	until_holds "it knows everybody" fleet login --user admin --password-file /var/lib/troupe/fleetd/fleet.db.admin-password
+	until_holds "its first administrator signs in" fleet login --user admin --password-file /var/lib/troupe/fleetd/fleet.db.admin-password
 	for robot in "${names[@]:1}"; do until_holds "$robot performs on, with the earlier robotd" performs "$robot"; done
 	for i in "${!names[@]}"; do
 		robot=${names[i]}
@@ -274,9 +281,9 @@ upgrade() {
 		install "$robot" new robotd
 		until_holds "$robot has started again" started "$robot" robotd $((before[i] + 1))
 		until_holds "$robot is in the fleet again" online "$robot"
-		holds "$robot has its story" on fleet sh -c "TROUPE_SERVER=https://fleet:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd robot get $robot | grep museum-welcome@1"
+		holds "$robot has its story" on fleet sh -c "TROUPE_SERVER=https://localhost:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd robot get $robot | grep museum-welcome@1"
 	done
-	holds "the stop is still latched" on fleet sh -c "TROUPE_SERVER=https://fleet:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd stop list | grep 'before the update'"
+	holds "the stop is still latched" on fleet sh -c "TROUPE_SERVER=https://localhost:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd stop list | grep 'before the update'"
 	for i in "${!names[@]}"; do holds "${names[i]}: it was one restart" started "${names[i]}" robotd $((before[i] + 1)); done
 	fails "r1 cannot be enabled" fleet safety enable r1 --wait
 	perform "${names[@]:1}"
@@ -288,7 +295,7 @@ upgrade() {
 	holds "the newer one runs on" on fleet systemctl -q is-active fleetd
 	on fleet sh -euc 'systemctl stop fleetd; rm -rf /var/lib/troupe/fleetd; cp -a /root/before /var/lib/troupe/fleetd
 		cd /packages/old; TROUPE_DOWNGRADE=yes dpkg -i ./troupe-fleetd_*_amd64.deb ./troupe-broker_*_amd64.deb >/dev/null 2>&1; systemctl start fleetd'
-	until_holds "fleetd $old runs on its data" fleet login --user admin --password-file /var/lib/troupe/fleetd/fleet.db.admin-password
+	until_holds "fleetd $old runs on its data" fleet robot list
 	on fleet fleetd version
 	for robot in "${names[@]:1}"; do until_holds "$robot performs on, with the newer robotd" performs "$robot"; done
 	robot=${names[-1]}
@@ -318,9 +325,13 @@ if [ "${1-}" != inside ]; then
 	fi
 	[ -n "${KEEP-}" ] || go run ./deploy/package
 	export FORMATS=deb
+	# The earlier robotd tells systemd nothing.
+	rm -rf "$cache/units"
+	cp -r deploy/systemd "$cache/units"
+	sed -i 's/^Type=notify$/Type=exec/; /^WatchdogSec=/d' "$cache/units/robotd.service"
 	[ -n "${KEEP-}" ] || for program in fleetd broker robotd; do
 		deploy/package/build.sh "$program" amd64 "$(bin/fleetd version 2>/dev/null | sed -n 's/^fleetd v//p')" "bin/$program" "$cache/packages/new"
-		deploy/package/build.sh "$program" amd64 0.2.0 "$cache/earlier/$earlier/bin/$program" "$cache/packages/old"
+		UNITS=$cache/units deploy/package/build.sh "$program" amd64 0.2.0 "$cache/earlier/$earlier/bin/$program" "$cache/packages/old"
 	done
 	[ -n "${KEEP-}" ] || cp -r "$cache/earlier/$earlier/deploy/library" "$cache/packages/old/library"
 	work=$(mktemp -d)
