@@ -55,7 +55,11 @@ if [ "$short" = fleetd ]; then # stories to begin with
 fi
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-nfpm=${NFPM:-$(go -C deploy/release tool -n nfpm)}
+nfpm=${NFPM-}
+if [ -z "$nfpm" ]; then
+	nfpm=$PWD/.cache/release/nfpm
+	GOFLAGS='' go -C deploy/release build -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
+fi
 for format in ${FORMATS:-deb rpm}; do
 	"$nfpm" package --config "$files/nfpm.yaml" --packager "$format" --target "$out" | sed -n 's/^created package: //p'
 done

@@ -308,12 +308,13 @@ case ${1-} in boot | init) "$@" ;; esac
 
 if [ "${1-}" != inside ]; then
 	[ "$(id -u)" = 0 ] || die "only root can make namespaces"
+	command -v mmdebstrap >/dev/null || [ -d "$cache/root" ] || die "mmdebstrap is missing: apt-get install mmdebstrap"
 	if [ ! -d "$cache/root" ]; then
 		mkdir -p "$cache"
 		mmdebstrap --quiet --variant=minbase --include=systemd,systemd-sysv,dbus bookworm "$cache/root.new"
 		mv "$cache/root.new" "$cache/root"
 	fi
-	[ -n "${KEEP-}" ] || rm -rf "$cache/packages"
+	rm -rf "$cache/packages"
 	mkdir -p "$cache/packages"
 	# The packaging is the present one; only the programs and the stories are those of the earlier release.
 	earlier=$(sed -n '/^[0-9a-f]\{40\}$/p' deploy/compat/EARLIER)
@@ -323,17 +324,17 @@ if [ "${1-}" != inside ]; then
 		git worktree add -q --detach "$cache/earlier/$earlier" "$earlier"
 		(cd "$cache/earlier/$earlier" && mkdir -p bin && go build -o bin/ ./broker ./robotd ./fleetd)
 	fi
-	[ -n "${KEEP-}" ] || go run ./deploy/package
+	go run ./deploy/package
 	export FORMATS=deb
 	# The earlier robotd tells systemd nothing.
 	rm -rf "$cache/units"
 	cp -r deploy/systemd "$cache/units"
 	sed -i 's/^Type=notify$/Type=exec/; /^WatchdogSec=/d' "$cache/units/robotd.service"
-	[ -n "${KEEP-}" ] || for program in fleetd broker robotd; do
+	for program in fleetd broker robotd; do
 		deploy/package/build.sh "$program" amd64 "$(bin/fleetd version 2>/dev/null | sed -n 's/^fleetd v//p')" "bin/$program" "$cache/packages/new"
 		UNITS=$cache/units deploy/package/build.sh "$program" amd64 0.2.0 "$cache/earlier/$earlier/bin/$program" "$cache/packages/old"
 	done
-	[ -n "${KEEP-}" ] || cp -r "$cache/earlier/$earlier/deploy/library" "$cache/packages/old/library"
+	cp -r "$cache/earlier/$earlier/deploy/library" "$cache/packages/old/library"
 	work=$(mktemp -d)
 	finish() {
 		# shellcheck disable=SC2016 # the inner shell expands it
