@@ -48,6 +48,14 @@ func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 	return &Broker{s}
 }
 
+// WithCertificates starts it for MQTT over TLS at an address, with certificates from these files. Clients need one, too.
+func WithCertificates(mqtts, cert, key, clientCA, crl string) func(*server.Config) {
+	return func(c *server.Config) {
+		c.MQTT, c.MQTTS, c.Dev = "", mqtts, false
+		c.Files = server.Files{Cert: cert, Key: key, ClientCA: clientCA, CRL: crl}
+	}
+}
+
 // InProcess starts the broker without a port: clients connect with Dial. Only this form
 // works in a synctest bubble, where real sockets cannot block.
 func InProcess(c *server.Config) { c.MQTT = "" }

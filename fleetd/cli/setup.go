@@ -64,19 +64,16 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 		_, err := io.WriteString(sh.Out, setup.Answers{Hosts: []string{"fleet.example", "192.0.2.10"}, Sites: []string{"lobby"}}.Complete().Write())
 		return err
 	}
-	a, text, err := sh.answers(f)
+	work, err := sh.prepareSetup(cmd, f)
 	if err != nil {
 		return err
 	}
-	work, found := apply.Prepare(cmd.Context(), a, f.replace, time.Now())
-	if len(found) > 0 {
-		return sh.refuseAnswers(f, text, found)
-	}
+	a := work.Plan.Answers
 	fmt.Fprint(sh.Out, setupPlanText(work))
 	for _, note := range work.Notes {
 		fmt.Fprintf(sh.Out, "note: %s\n", note)
 	}
-	if f.save != "" && !f.dryRun {
+	if f.save != "" {
 		if err := atomicfile.Write(f.save, []byte(a.Write()), 0o600); err != nil {
 			return fmt.Errorf("write the answers: %w", err)
 		}
@@ -102,34 +99,36 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 	return nil
 }
 
-// answers reads the answers from a file or asks for them. They have no problem by themselves.
-func (sh *shell) answers(f setupFlags) (a setup.Answers, text []byte, err error) {
+// prepareSetup reads the answers, or asks for them, and compares their plan with what stands.
+func (sh *shell) prepareSetup(cmd *cobra.Command, f setupFlags) (work *apply.Work, err error) {
 	if f.file == "" && len(f.set) == 0 {
 		if in, ok := sh.In.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
-			return a, nil, usage("there is no terminal to ask on: name a file of answers with --file; fleetd setup --example prints one")
+			return nil, usage("there is no terminal to ask on: name a file of answers with --file; fleetd setup --example prints one")
 		}
-		a, err = sh.interview()
-		return a, nil, err
+		return sh.prepareAsked(cmd, f)
 	}
-	var found []schema.Problem
+	var text []byte
 	if f.file != "" {
 		if text, err = os.ReadFile(f.file); err != nil {
-			return a, nil, usage("--file: %v", err)
+			return nil, usage("--file: %v", err)
 		}
 	}
 	set := map[string]string{}
 	for _, one := range f.set {
 		key, value, ok := strings.Cut(one, "=")
 		if !ok || !slices.ContainsFunc(setup.Questions, func(q setup.Question) bool { return q.Key == key }) {
-			return a, nil, usage("--set %s: write KEY=ANSWER, with a key of fleetd setup --example", key)
+			return nil, usage("--set %s: write KEY=ANSWER, with a key of fleetd setup --example", key)
 		}
 		set[key] = value
 	}
-	a, found = setup.ReadWith(text, set)
-	if len(found) > 0 {
-		return a, text, sh.refuseAnswers(f, text, found)
+	a, found := setup.ReadWith(text, set)
+	if len(found) == 0 {
+		work, found = apply.Prepare(cmd.Context(), a, f.replace, time.Now())
 	}
-	return a, text, nil
+	if len(found) > 0 {
+		return nil, sh.refuseAnswers(f, text, found)
+	}
+	return work, nil
 }
 
 // refuseAnswers names every problem, with its line.
@@ -165,40 +164,77 @@ func (sh *shell) askLine(question, otherwise string) (string, error) {
 	return orElse(strings.TrimSpace(line), otherwise), nil
 }
 
-// interview asks every question on the terminal, again until the answer has no problem.
-func (sh *shell) interview() (a setup.Answers, err error) {
-	fmt.Fprint(sh.Err, "Answer each question; an empty line takes what is in brackets, ? explains it.\n\n")
+// askQuestions asks on the terminal, each question again until its answer has no problem; with keys only those questions.
+func (sh *shell) askQuestions(a *setup.Answers, keys []string) error {
 	for i := 0; i < len(setup.Questions); i++ {
 		q := setup.Questions[i]
-		if !q.Asked(a) {
+		if !q.Asked(*a) {
+			q.Set(a, "") // of an earlier round, before another answer changed
 			continue
 		}
-		otherwise := q.Default(a)
-		if q.Key == "hosts" {
+		if keys != nil && !slices.Contains(keys, q.Key) {
+			continue
+		}
+		standard := q.Default(a.Complete())
+		otherwise := orElse(q.Value(*a), standard)
+		if q.Key == "hosts" && otherwise == "" {
 			otherwise = strings.Join(thisMachine(), ", ")
 		}
 		answer, err := sh.askLine(q.Ask, otherwise)
 		if err != nil {
-			return a, err
+			return err
 		}
 		if answer == "?" {
 			fmt.Fprintf(sh.Err, "  %s\n", q.Help)
 			i--
 			continue
 		}
-		q.Set(&a, answer)
-		if found := q.Problems(a); len(found) > 0 {
+		before := q.Value(*a)
+		q.Set(a, answer)
+		if found := q.Problems(*a); len(found) > 0 {
 			for _, p := range found {
 				fmt.Fprintf(sh.Err, "  %s; %s\n", p.Detail, p.Hint)
 			}
-			q.Set(&a, "")
+			q.Set(a, before)
 			i--
+		} else if answer == standard {
+			q.Set(a, "") // so that it follows the other answers
 		}
 	}
-	if found := a.Problems(); len(found) > 0 {
-		return a, sh.refuseAnswers(setupFlags{}, nil, found)
+	return nil
+}
+
+// prepareAsked prepares answers that a person gives on the terminal, and asks again for those that cannot be used.
+func (sh *shell) prepareAsked(cmd *cobra.Command, f setupFlags) (*apply.Work, error) {
+	fmt.Fprint(sh.Err, "Answer each question; an empty line takes what is in brackets, ? explains it.\n\n")
+	var given setup.Answers
+	keys := []string(nil)
+	for {
+		if err := sh.askQuestions(&given, keys); err != nil {
+			return nil, err
+		}
+		var work *apply.Work
+		a := given.Complete()
+		found := a.Problems()
+		if len(found) == 0 {
+			work, found = apply.Prepare(cmd.Context(), a, f.replace, time.Now())
+		}
+		if len(found) == 0 {
+			return work, nil
+		}
+		keys = []string{}
+		for _, p := range found {
+			fmt.Fprintf(sh.Err, "  %s; %s\n", p.Detail, p.Hint)
+			for _, q := range setup.Questions {
+				if p.Pointer == q.Pointer() || strings.HasPrefix(p.Pointer, q.Pointer()+"/") {
+					keys = append(keys, q.Key)
+				}
+			}
+		}
+		if len(keys) == 0 {
+			return nil, sh.refuseAnswers(f, nil, found)
+		}
 	}
-	return a, nil
 }
 
 // thisMachine is the name and an address of this computer.

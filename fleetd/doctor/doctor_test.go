@@ -18,7 +18,6 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
-	"troupe/broker/server"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/doctor"
 	"troupe/fleetd/setup"
@@ -53,14 +52,11 @@ func newPatient(t *testing.T) *patient {
 	p.on = doctor.ThisComputer()
 	p.on.Synchronised = func() (bool, error) { return true, nil }
 	p.on.Free = func(string) uint64 { return 4 << 30 }
-	p.on.Listen = 300 * time.Millisecond
+	p.on.Listen = 150 * time.Millisecond
 	p.beats = []schema.FleetHeartbeat{{Instance: schema.FleetInstance{Version: "v1", Leads: true, Database: true}}}
 	p.serve(http)
 	p.serve(robots)
-	brokertest.Start(t, func(c *server.Config) {
-		c.MQTT, c.MQTTS, c.Dev = "", broker, false
-		c.Files = server.Files{Cert: p.etc("broker.pem"), Key: p.etc("broker.key.pem"), ClientCA: p.etc("ca/ca.pem"), CRL: p.etc("ca/crl.pem")}
-	})
+	brokertest.Start(t, brokertest.WithCertificates(broker, p.etc("broker.pem"), p.etc("broker.key.pem"), p.etc("ca/ca.pem"), p.etc("ca/crl.pem")))
 	return p
 }
 

@@ -33,6 +33,9 @@ const (
 	DefaultMeasurementDays = 365
 )
 
+// PairFiles are the PEM files of a server certificate and of its key.
+type PairFiles struct{ Cert, Key string }
+
 // Config is the configuration of an instance. Zero values mean the defaults named beside
 // them.
 type Config struct {
@@ -96,9 +99,9 @@ type Config struct {
 	CA string
 	// HTTPCert and HTTPKey are files; with them HTTP is served over TLS.
 	HTTPCert, HTTPKey string
-	// EnrolCert and EnrolKey are files; with them Enrol has a certificate of its own. Robots trust only certificates of
-	// the fleet's CA, whereas a browser may need one of another CA at HTTP.
-	EnrolCert, EnrolKey string
+	// EnrolFiles, if not empty, are a certificate of Enrol's own. Robots trust only certificates of the fleet's CA, whereas
+	// a browser may need one of another CA at HTTP.
+	EnrolFiles PairFiles
 	// Enrol is the address at which robots request certificates and large files and send flight
 	// records, and which serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
 	// to which enrolled robots connect.
@@ -244,9 +247,9 @@ func (c *Config) completeIdentity() error {
 		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
 	case c.Enrol != "" && c.CA == "":
 		return errors.New("--enrol needs the keys of the fleet: write --ca DIR; fleetd ca init makes them")
-	case (c.EnrolCert == "") != (c.EnrolKey == ""):
+	case (c.EnrolFiles.Cert == "") != (c.EnrolFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --enrol-tls-cert FILE --enrol-tls-key FILE")
-	case c.Enrol != "" && c.HTTPCert == "" && c.EnrolCert == "":
+	case c.Enrol != "" && c.HTTPCert == "" && c.EnrolFiles.Cert == "":
 		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE, or --enrol-tls-cert and --enrol-tls-key for --enrol only; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {

@@ -50,9 +50,9 @@ func (f *Fleet) listen(ctx context.Context) error {
 		}
 	}
 	f.robotsCertificate = f.certificate
-	if f.cfg.EnrolCert != "" {
+	if pair := f.cfg.EnrolFiles; pair.Cert != "" {
 		var err error
-		if f.robotsCertificate, err = certificate.LoadServer(f.cfg.EnrolCert, f.cfg.EnrolKey, f.log, time.Now); err != nil {
+		if f.robotsCertificate, err = certificate.LoadServer(pair.Cert, pair.Key, f.log, time.Now); err != nil {
 			return err
 		}
 	}

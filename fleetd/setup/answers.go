@@ -5,7 +5,6 @@ package setup
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -282,13 +281,29 @@ func within(outer, inner string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
+// splitAddress splits host:port, in which an IPv6 address stands in brackets.
+func splitAddress(address string) (host, port string, ok bool) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 {
+		return "", "", false
+	}
+	host, port = address[:i], address[i+1:]
+	if inner, is := strings.CutPrefix(host, "["); is {
+		inner, is = strings.CutSuffix(inner, "]")
+		return inner, port, is
+	}
+	return host, port, !strings.Contains(host, ":")
+}
+
+func joinAddress(host, port string) string { return bracketed(host) + ":" + port }
+
 func portOf(listen string) string {
-	_, port, _ := net.SplitHostPort(listen)
+	_, port, _ := splitAddress(listen)
 	return port
 }
 
 func isLoopback(listen string) bool {
-	host, _, _ := net.SplitHostPort(listen)
+	host, _, _ := splitAddress(listen)
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
@@ -300,7 +315,7 @@ func publicURL(a Answers) string {
 	if a.Console == ProxyTLS || portOf(a.HTTP) == "443" {
 		return "https://" + bracketed(a.Hosts[0])
 	}
-	return "https://" + net.JoinHostPort(a.Hosts[0], portOf(a.HTTP))
+	return "https://" + joinAddress(a.Hosts[0], portOf(a.HTTP))
 }
 
 func bracketed(host string) string {
@@ -368,8 +383,8 @@ func checkPath(_ Answers, value string) (detail, hint string) {
 
 func checkListen(_ Answers, value string) (detail, hint string) {
 	const write = "write address and port, such as 0.0.0.0:8080"
-	host, port, err := net.SplitHostPort(value)
-	if err != nil {
+	host, port, ok := splitAddress(value)
+	if !ok {
 		return fmt.Sprintf("%q is no address to listen at", value), write
 	}
 	if n, err := schema.ReadWhole(port); err != nil || n < 1 || n > 65535 {

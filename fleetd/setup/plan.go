@@ -3,7 +3,6 @@ package setup
 import (
 	"fmt"
 	"io/fs"
-	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -120,18 +119,17 @@ func NewPlan(a Answers, databasePassword string) Plan {
 		u.User = url.UserPassword(u.User.Username(), databasePassword)
 		p.Database = u.String()
 	}
-	_, brokerPort, _ := net.SplitHostPort(a.BrokerListen)
+	brokerPort := portOf(a.BrokerListen)
 	brokerHost := a.Hosts[0]
 	if a.Broker != Here {
 		brokerHost = a.BrokerHost
 	}
-	robotBroker := "mqtts://" + net.JoinHostPort(brokerHost, brokerPort)
+	robotBroker := "mqtts://" + joinAddress(brokerHost, brokerPort)
 	ownBroker := robotBroker
 	if a.Broker == Here {
-		ownBroker = "mqtts://" + net.JoinHostPort(reachedAt(a.BrokerListen), brokerPort)
+		ownBroker = "mqtts://" + joinAddress(reachedAt(a.BrokerListen), brokerPort)
 	}
-	_, robotsPort, _ := net.SplitHostPort(a.Robots)
-	p.RobotsURL = "https://" + net.JoinHostPort(a.Hosts[0], robotsPort)
+	p.RobotsURL = "https://" + joinAddress(a.Hosts[0], portOf(a.Robots))
 
 	add := func(s Step) { p.Steps = append(p.Steps, s) }
 	add(Step{Kind: Folder, Path: a.Config, Mode: 0o755, What: "configuration", Pointer: "/folders/config"})
@@ -211,7 +209,7 @@ func prefixed(prefix string, settings []Setting) []Setting {
 
 // reachedAt is the host at which a program of the same machine reaches an address.
 func reachedAt(listen string) string {
-	host, _, _ := net.SplitHostPort(listen)
+	host, _, _ := splitAddress(listen)
 	if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
 		return host
 	}

@@ -313,7 +313,11 @@ func TestSecondInstanceNeedsTheCAOfTheFirst(t *testing.T) {
 	second.answers.Database, second.answers.Instance = first.answers.Database, "fleetd-b"
 	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Stands, "localhost", "", nil
 	second.refused("whose CA is not in", "/database/address")
-	if err := os.CopyFS(second.etc("ca"), os.DirFS(first.etc("ca"))); err != nil {
+	err := os.CopyFS(second.etc("ca"), os.DirFS(first.etc("ca")))
+	if err == nil {
+		err = os.Chmod(second.etc("ca/"+vault.IntermediateKeyFile), 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, secrets := second.setUp(false); !secrets.Empty() {
