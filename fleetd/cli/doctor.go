@@ -102,7 +102,8 @@ func doctorSettings(c doctor.Config, k *koanf.Koanf, version string) (doctor.Con
 		c.Spool = path + ".stops"
 	}
 	c.HTTP, c.HTTPCert, c.HTTPKey, c.PublicURL = k.String("http"), k.String("http-tls-cert"), k.String("http-tls-key"), k.String("public-url")
-	c.Enrol, c.EnrolURL, c.EnrolCert, c.EnrolKey = k.String("enrol"), k.String("enrol-url"), k.String("enrol-tls-cert"), k.String("enrol-tls-key")
+	c.Enrol, c.EnrolURL, c.EnrolCert, c.EnrolKey = k.String("enrol"), k.String("enrol-url"), k.String("enrol-tls-cert"),
+		k.String("enrol-tls-key")
 	c.CA, c.Brokers, c.BrokerPassword = k.String("ca"), stringList(k, "broker"), k.String(passwordSetting)
 	c.BrokerFiles = link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")}
 	for _, file := range []string{k.String("config"), k.String("sign-key"), k.String("release-key"), k.String("oidc-client-secret-file")} {

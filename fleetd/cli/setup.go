@@ -45,8 +45,9 @@ unless --replace changes them; other lines of the files stay as they are.
 
 The passwords and the token are shown once on a terminal. Without one they are written into the file
 accounts.secrets_file of the answers, for its owner only.`,
-		Example: "  sudo fleetd setup\n  sudo fleetd setup --file answers.yaml --dry-run\n  sudo fleetd setup --file answers.yaml --set database.address=sqlite --yes",
-		RunE:    run(func(cmd *cobra.Command, _ []string) error { return sh.setup(cmd, f) }),
+		Example: "  sudo fleetd setup\n  sudo fleetd setup --file answers.yaml --dry-run\n  sudo fleetd setup --file answers.yaml --set " +
+			"database.address=sqlite --yes",
+		RunE: run(func(cmd *cobra.Command, _ []string) error { return sh.setup(cmd, f) }),
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "YAML file with the answers; nothing is asked then")
@@ -61,7 +62,8 @@ accounts.secrets_file of the answers, for its owner only.`,
 
 func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 	if f.example {
-		_, err := io.WriteString(sh.Out, setup.Answers{Hosts: []string{"fleet.example", "192.0.2.10"}, Sites: []string{"lobby"}}.Complete().Write())
+		_, err := io.WriteString(sh.Out, setup.Answers{Hosts: []string{"fleet.example", "192.0.2.10"},
+			Sites: []string{"lobby"}}.Complete().Write())
 		return err
 	}
 	work, err := sh.prepareSetup(cmd, f)
@@ -294,7 +296,8 @@ func (sh *shell) showSecrets(a setup.Answers, s apply.Secrets) error {
 		return nil
 	}
 	if err := atomicfile.Write(a.SecretsFile, []byte(b.String()), 0o600); err != nil {
-		return fmt.Errorf("the passwords are lost: %w; when the file can be written, start fleetd with --reset-admin, which makes the user admin", err)
+		return fmt.Errorf("the passwords are lost: %w; when the file can be written, start fleetd with --reset-admin, which makes the user "+
+			"admin", err)
 	}
 	fmt.Fprintf(sh.Out, "the first passwords and the token are in %s: delete it when you have them\n", a.SecretsFile)
 	return nil
@@ -315,8 +318,9 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 	b.WriteString("next:\n")
 	switch a.Broker {
 	case setup.Elsewhere:
-		add("copy the files of the broker to "+a.BrokerHost+" and start it there, then delete the copy here",
-			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/", "ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
+		add("copy the files of the broker to "+a.BrokerHost+" and start it there",
+			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/",
+			"ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
 		add("start fleetd", "systemctl enable --now fleetd")
 	case setup.Stands:
 		add("start fleetd", "systemctl enable --now fleetd")
@@ -330,7 +334,8 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 	}
 	add("sign in, here or at "+a.PublicURL, login)
 	if s.Line != "" {
-		add("on the robot "+a.First+" type the line of the token, then start it", "robotd enrol --token TOKEN --server URL --data /var/lib/troupe/robotd", "systemctl enable --now robotd", "robotd doctor --data /var/lib/troupe/robotd")
+		add("on the robot "+a.First+" type the line of the token, then start it", "robotd enrol --token TOKEN --server URL --data "+
+			"/var/lib/troupe/robotd", "systemctl enable --now robotd", "robotd doctor --data /var/lib/troupe/robotd")
 	} else {
 		add("make a token for the first robot, and type on the robot what is printed", "fleetd robot enrol r1")
 	}

@@ -48,7 +48,8 @@ func TestQuestionsAreAskedAgainUntilTheAnswersCanBeUsed(t *testing.T) {
 	}
 	a := work.Plan.Answers
 	_, port, _ := net.SplitHostPort(free)
-	if a.Name != "museum" || a.HTTP != free || a.PublicURL != "https://localhost:"+port || a.Admin != "anna" || a.First != "r1" || a.SecretsFile != filepath.Join(folder, "etc", "first-secrets") {
+	if a.Name != "museum" || a.HTTP != free || a.PublicURL != "https://localhost:"+port || a.Admin != "anna" || a.First != "r1" ||
+		a.SecretsFile != filepath.Join(folder, "etc", "first-secrets") {
 		t.Errorf("%+v", a)
 	}
 	for _, want := range []string{`"The Museum" cannot be a name`, "etc is not an absolute path", "is in use by another program", "The set-up makes a token"} {
@@ -95,14 +96,17 @@ func TestDoctorReadsTheSettingsOfTheService(t *testing.T) {
 	}
 	examine := func(environ []string, args ...string) (string, int) {
 		var out, errOut bytes.Buffer
-		code := Main(t.Context(), Streams{Out: &out, Err: &errOut, Environ: environ}, "test", append([]string{"doctor", "--env", file}, args...)...)
+		code := Main(t.Context(), Streams{Out: &out, Err: &errOut, Environ: environ}, "test", append([]string{"doctor", "--env", file},
+			args...)...)
 		return out.String() + errOut.String(), code
 	}
 	text, code := examine(nil)
-	if code != exitError || !strings.Contains(text, "fail  broker") || !strings.Contains(text, "nothing is at 127.0.0.1:1") || !strings.Contains(text, "has no fleet yet") {
+	if code != exitError || !strings.Contains(text, "fail  broker") || !strings.Contains(text, "nothing is at 127.0.0.1:1") ||
+		!strings.Contains(text, "has no fleet yet") {
 		t.Errorf("%d:\n%s", code, text)
 	}
-	if text, _ = examine([]string{"TROUPE_FLEETD_HTTP=127.0.0.1:2"}, "-o", "json"); !strings.Contains(text, "nothing is at 127.0.0.1:2") || !strings.HasPrefix(text, "[") {
+	if text, _ = examine([]string{"TROUPE_FLEETD_HTTP=127.0.0.1:2"}, "-o", "json"); !strings.Contains(text,
+		"nothing is at 127.0.0.1:2") || !strings.HasPrefix(text, "[") {
 		t.Errorf("the environment: %s", text)
 	}
 	if text, _ = examine(nil, "--http", "127.0.0.1:3"); !strings.Contains(text, "nothing is at 127.0.0.1:3") {
@@ -111,7 +115,8 @@ func TestDoctorReadsTheSettingsOfTheService(t *testing.T) {
 	if err := os.WriteFile(file, []byte("TROUPE_FLEETD_HTPT=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, code = examine(nil); code != exitError || !strings.Contains(text, "fail  settings") || !strings.Contains(text, "TROUPE_FLEETD_HTPT") {
+	if text, code = examine(nil); code != exitError || !strings.Contains(text, "fail  settings") || !strings.Contains(text,
+		"TROUPE_FLEETD_HTPT") {
 		t.Errorf("%d:\n%s", code, text)
 	}
 }

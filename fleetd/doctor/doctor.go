@@ -69,7 +69,8 @@ type Computer struct {
 
 // ThisComputer is the one that the program runs on.
 func ThisComputer() Computer {
-	return Computer{Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Free: host.FreeBytes, Lookup: user.Lookup, Listen: listenFor}
+	return Computer{Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Free: host.FreeBytes, Lookup: user.Lookup,
+		Listen: listenFor}
 }
 
 const (
@@ -91,7 +92,8 @@ const (
 func Examine(ctx context.Context, c Config, unread error, on Computer) finding.List {
 	x := examination{c: c, on: on}
 	if unread != nil {
-		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; fleetd serve --help lists all. What depends on them was not examined: run this again then")
+		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that "+
+			"they come from; fleetd serve --help lists all. What depends on them was not examined: run this again then")
 		x.clock()
 		return x.found
 	}
@@ -158,7 +160,8 @@ func (x *examination) disk() {
 		case room < freeLeast:
 			x.fail("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20), "make room: fleetd cannot write down stops and history")
 		case room < freeEnough:
-			x.warn("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room, or keep less: --event-retention-days, --command-retention-days")
+			x.warn("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room, or keep less: --event-retention-days, "+
+				"--command-retention-days")
 		case !x.mayWrite(info):
 			x.fail("disk", fmt.Sprintf("%s does not belong to the user %s, who cannot write to it", dir, x.c.User), "chown -R "+x.c.User+" "+dir)
 		default:
@@ -195,7 +198,8 @@ func (x *examination) mayWrite(info fs.FileInfo) bool { return x.may(info, 3) }
 func (x *examination) files() {
 	if x.c.User != "" {
 		if _, err := x.on.Lookup(x.c.User); err != nil {
-			x.warn("files", "there is no user "+x.c.User+" on this computer, so nobody knows whether fleetd can read its files", "install the package troupe-fleetd, which makes the user")
+			x.warn("files", "there is no user "+x.c.User+" on this computer, so nobody knows whether fleetd can read its files",
+				"install the package troupe-fleetd, which makes the user")
 		}
 	}
 	secret := slices.Clone(x.c.Private)
@@ -213,7 +217,8 @@ func (x *examination) files() {
 		case err != nil:
 			x.fail("files", err.Error(), "run this as root; if the file is missing, restore it from a backup, or run fleetd setup")
 		case info.Mode().Perm()&0o007 != 0:
-			x.fail("files", fmt.Sprintf("everybody on this computer may read or change %s (mode %04o)", file, info.Mode().Perm()), "chmod o= "+file+"; if others have used the computer, replace the secret in it, too")
+			x.fail("files", fmt.Sprintf("everybody on this computer may read or change %s (mode %04o)", file, info.Mode().Perm()),
+				"chmod o= "+file+"; if others have used the computer, replace the secret in it, too")
 		case !x.may(info, 4) && !slices.Contains(x.c.OfOthers, file):
 			x.fail("files", fmt.Sprintf("the user %s cannot read %s", x.c.User, file), "chown "+x.c.User+" "+file)
 		default:
@@ -234,20 +239,25 @@ func (x *examination) keys() {
 	var err error
 	now := x.on.Now()
 	if x.vault, err = vault.Open(x.c.CA, now); err != nil {
-		x.fail("ca", err.Error(), "run this as root, or as the user of fleetd; if files are missing, restore the folder from a backup: robots trust only this CA")
+		x.fail("ca", err.Error(), "run this as root, or as the user of fleetd; if files are missing, restore the folder from a backup: "+
+			"robots trust only this CA")
 		return
 	}
 	folder, noFolder := os.Stat(x.c.CA)
 	key, noKey := os.Stat(filepath.Join(x.c.CA, vault.IntermediateKeyFile))
 	switch until := x.vault.Issuers()[0].NotAfter; {
 	case noFolder == nil && !x.mayWrite(folder):
-		x.fail("ca", fmt.Sprintf("the user %s cannot write to %s, where fleetd keeps the list of revoked certificates", x.c.User, x.c.CA), "chown "+x.c.User+" "+x.c.CA)
+		x.fail("ca", fmt.Sprintf("the user %s cannot write to %s, where fleetd keeps the list of revoked certificates", x.c.User, x.c.CA),
+			"chown "+x.c.User+" "+x.c.CA)
 	case noKey == nil && !x.may(key, 4):
-		x.fail("ca", fmt.Sprintf("the user %s cannot read %s", x.c.User, vault.IntermediateKeyFile), "chown "+x.c.User+" "+filepath.Join(x.c.CA, vault.IntermediateKeyFile))
+		x.fail("ca", fmt.Sprintf("the user %s cannot read %s", x.c.User, vault.IntermediateKeyFile),
+			"chown "+x.c.User+" "+filepath.Join(x.c.CA, vault.IntermediateKeyFile))
 	case x.vault.HasRootKey():
-		x.warn("ca", filepath.Join(x.c.CA, vault.RootKeyFile)+" is still on this computer: a thief of the folder would control the whole fleet", "move it offline, for example to a stick in a safe; it is needed again on "+until.UTC().Format(time.DateOnly))
+		x.warn("ca", filepath.Join(x.c.CA, vault.RootKeyFile)+" is still on this computer: a thief of the folder would control the whole "+
+			"fleet", "move it offline, for example to a stick in a safe; it is needed again on "+until.UTC().Format(time.DateOnly))
 	case until.Sub(now) < 365*24*time.Hour:
-		x.warn("ca", "the intermediate certificate is valid until "+until.UTC().Format(time.DateOnly), "make the next one with the key of the root")
+		x.warn("ca", "the intermediate certificate is valid until "+until.UTC().Format(time.DateOnly),
+			"make the next one with the key of the root")
 	default:
 		x.ok("ca", x.vault.Root().Subject.CommonName+", valid until "+until.UTC().Format(time.DateOnly))
 	}
@@ -268,24 +278,28 @@ func (x *examination) database(ctx context.Context) {
 		x.fail("database", d.Place+": "+d.Denied, "give the tables to the user of fleetd, or correct the rights of the file")
 		return
 	case d.Version > d.Newest:
-		x.fail("database", fmt.Sprintf("%s: a newer fleetd has migrated it to schema version %d, and this one knows versions up to %d", d.Place, d.Version, d.Newest), "run that fleetd or a later one, or restore the backup from before the upgrade")
+		x.fail("database", fmt.Sprintf("%s: a newer fleetd has migrated it to schema version %d, and this one knows versions up to %d",
+			d.Place, d.Version, d.Newest), "run that fleetd or a later one, or restore the backup from before the upgrade")
 		return
 	case d.Version == 0:
 		x.warn("database", d.Place+" has no fleet yet", "fleetd makes it at its first start; if there was one, name its database")
 		return
 	case d.Version < d.Newest:
-		x.warn("database", fmt.Sprintf("%s; this fleetd makes version %d", what, d.Newest), "fleetd migrates it at its next start; make a backup before")
+		x.warn("database", fmt.Sprintf("%s; this fleetd makes version %d", what, d.Newest),
+			"fleetd migrates it at its next start; make a backup before")
 	default:
 		x.ok("database", what)
 	}
 	if skew := d.Now.Sub(began.Add(now.Sub(began) / 2)); !d.Now.IsZero() && skew.Abs() > skewMost {
-		x.warn("database clock", fmt.Sprintf("the clock of the database's server differs by %s from the one here", skew.Round(time.Second)), setClock+", on both computers")
+		x.warn("database clock", fmt.Sprintf("the clock of the database's server differs by %s from the one here",
+			skew.Round(time.Second)), setClock+", on both computers")
 	}
 	switch age := now.Sub(d.Backup); {
 	case d.Backup.IsZero():
 		x.warn("backup", "no backup was ever made of this database", "make one now and one each night: fleetd backup; docs/backup.md says how")
 	case age > backupOld:
-		x.warn("backup", fmt.Sprintf("the newest backup is %d days old", int(age/(24*time.Hour))), "make one now, and see why the nightly one does not run: systemctl list-timers")
+		x.warn("backup", fmt.Sprintf("the newest backup is %d days old", int(age/(24*time.Hour))),
+			"make one now, and see why the nightly one does not run: systemctl list-timers")
 	default:
 		x.ok("backup", "the newest one is of "+d.Backup.UTC().Format(time.RFC3339))
 	}

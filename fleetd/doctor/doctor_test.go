@@ -45,8 +45,10 @@ func newPatient(t *testing.T) *patient {
 	http, robots, broker := freeAddress(t), freeAddress(t), freeAddress(t)
 	p.c = doctor.Config{
 		From: "a test", Name: "fleetd", Namespace: schema.DefaultNamespace, Database: "sqlite:" + p.folder + "/lib/fleetd/fleet.db",
-		Spool: p.folder + "/lib/fleetd/fleetd.stops", HTTP: http, HTTPCert: p.etc("fleetd.pem"), HTTPKey: p.etc("fleetd.key.pem"), PublicURL: "https://localhost",
-		Enrol: robots, EnrolURL: "https://localhost", CA: p.etc("ca"), Brokers: []string{"mqtts://" + broker}, Private: []string{p.etc("fleetd.env")},
+		Spool: p.folder + "/lib/fleetd/fleetd.stops", HTTP: http, HTTPCert: p.etc("fleetd.pem"), HTTPKey: p.etc("fleetd.key.pem"),
+		PublicURL: "https://localhost",
+		Enrol:     robots, EnrolURL: "https://localhost", CA: p.etc("ca"), Brokers: []string{"mqtts://" + broker},
+		Private:  []string{p.etc("fleetd.env")},
 		OfOthers: []string{p.etc("broker.key.pem")},
 	}
 	p.on = doctor.ThisComputer()
@@ -56,7 +58,8 @@ func newPatient(t *testing.T) *patient {
 	p.beats = []schema.FleetHeartbeat{{Instance: schema.FleetInstance{Version: "v1", Leads: true, Database: true}}}
 	p.serve(http)
 	p.serve(robots)
-	brokertest.Start(t, brokertest.WithCertificates(broker, p.etc("broker.pem"), p.etc("broker.key.pem"), p.etc("ca/ca.pem"), p.etc("ca/crl.pem")))
+	brokertest.Start(t, brokertest.WithCertificates(broker, p.etc("broker.pem"), p.etc("broker.key.pem"), p.etc("ca/ca.pem"),
+		p.etc("ca/crl.pem")))
 	return p
 }
 
@@ -186,7 +189,8 @@ func (p *patient) beat() {
 		name := []string{"fleetd", "fleetd-b"}[i]
 		identity := certificate.NewIdentity(certificate.IdentityDeps{Name: name, Vault: v, Now: time.Now, EnrolURL: func() string { return "" }})
 		ctx, cancel := context.WithCancel(p.t.Context())
-		l, err := link.Open(ctx, link.Config{URL: p.c.Brokers[0], TLS: identity.TLS, Name: name, ClientID: name, OnMessage: func(link.Message) {}, OnState: func(link.State) {}})
+		l, err := link.Open(ctx, link.Config{URL: p.c.Brokers[0], TLS: identity.TLS, Name: name, ClientID: name,
+			OnMessage: func(link.Message) {}, OnState: func(link.State) {}})
 		if err == nil {
 			err = l.WaitUp(ctx)
 		}
@@ -244,11 +248,16 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		help     string
 	}{
 		{"none", func(*patient) {}, "", finding.OK, "", ""},
-		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", finding.Fail, "was built at", "set the clock"},
-		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", finding.Warn, "follows no source", "timesyncd"},
-		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", finding.Fail, "is full: 1 MiB", "make room"},
-		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", finding.Warn, "100 MiB are free", "keep less"},
-		{"settings that all can read", func(p *patient) { p.must(os.Chmod(p.etc("fleetd.env"), 0o644)) }, "files", finding.Fail, "may read or change", "chmod o="},
+		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", finding.Fail, "was built at",
+			"set the clock"},
+		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock",
+			finding.Warn, "follows no source", "timesyncd"},
+		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", finding.Fail, "is full: 1 MiB",
+			"make room"},
+		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", finding.Warn,
+			"100 MiB are free", "keep less"},
+		{"settings that all can read", func(p *patient) { p.must(os.Chmod(p.etc("fleetd.env"), 0o644)) }, "files", finding.Fail,
+			"may read or change", "chmod o="},
 		{"no key", func(p *patient) { p.c.EnrolKey = p.etc("none") }, "files", finding.Fail, "no such file", "restore it"},
 		{"no such user", func(p *patient) {
 			p.c.User, p.on.Lookup = "nobody-here", func(string) (*user.User, error) { return nil, user.UnknownUserError("nobody-here") }
@@ -257,20 +266,29 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			p.c.User, p.on.Lookup = "fleetd", func(string) (*user.User, error) { return &user.User{Uid: "4711", Gid: "4711"}, nil }
 		}, "files", finding.Fail, "the user fleetd cannot read", "chown fleetd"},
 		{"no keys", func(p *patient) { p.c.CA = "" }, "ca", finding.Warn, "enrols no robots", "fleetd setup"},
-		{"a CA without its key", func(p *patient) { p.must(os.Remove(p.etc("ca/" + vault.IntermediateKeyFile))) }, "ca", finding.Fail, "no such file", "from a backup"},
-		{"the root's key", func(p *patient) { p.must(os.WriteFile(p.etc("ca/"+vault.RootKeyFile), nil, 0o600)) }, "ca", finding.Warn, "still on this computer", "offline"},
-		{"a certificate for another name", func(p *patient) { p.certify(time.Now(), "other.example") }, "certificate", finding.Fail, "is not for localhost", "--replace"},
-		{"a certificate that has expired", func(p *patient) { p.certify(time.Now().Add(-2*year), "localhost") }, "certificate", finding.Fail, "expired", "--replace"},
-		{"a certificate that ends soon", func(p *patient) { p.certify(time.Now().Add(-year-10*24*time.Hour), "localhost") }, "certificate", finding.Warn, "is valid until", "--replace"},
-		{"a new certificate that is not served", func(p *patient) { p.certify(time.Now(), "localhost") }, "console", finding.Warn, "shows another certificate", "its log says"},
-		{"a database that is away", func(p *patient) { p.c.Database = "postgres://t@127.0.0.1:1/troupe" }, "database", finding.Fail, "connection refused", "nothing listens there"},
-		{"a database without a fleet", func(p *patient) { p.c.Database = "sqlite:" + p.folder + "/other.db" }, "database", finding.Warn, "has no fleet yet", "first start"},
+		{"a CA without its key", func(p *patient) { p.must(os.Remove(p.etc("ca/" + vault.IntermediateKeyFile))) }, "ca", finding.Fail,
+			"no such file", "from a backup"},
+		{"the root's key", func(p *patient) { p.must(os.WriteFile(p.etc("ca/"+vault.RootKeyFile), nil, 0o600)) }, "ca", finding.Warn,
+			"still on this computer", "offline"},
+		{"a certificate for another name", func(p *patient) { p.certify(time.Now(), "other.example") }, "certificate", finding.Fail,
+			"is not for localhost", "--replace"},
+		{"a certificate that has expired", func(p *patient) { p.certify(time.Now().Add(-2*year), "localhost") }, "certificate",
+			finding.Fail, "expired", "--replace"},
+		{"a certificate that ends soon", func(p *patient) { p.certify(time.Now().Add(-year-10*24*time.Hour), "localhost") }, "certificate",
+			finding.Warn, "is valid until", "--replace"},
+		{"a new certificate that is not served", func(p *patient) { p.certify(time.Now(), "localhost") }, "console", finding.Warn,
+			"shows another certificate", "its log says"},
+		{"a database that is away", func(p *patient) { p.c.Database = "postgres://t@127.0.0.1:1/troupe" }, "database", finding.Fail,
+			"connection refused", "nothing listens there"},
+		{"a database without a fleet", func(p *patient) { p.c.Database = "sqlite:" + p.folder + "/other.db" }, "database", finding.Warn,
+			"has no fleet yet", "first start"},
 		{"a database of a later release", func(p *patient) { p.sql(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`) }, "database", finding.Fail, "a newer fleetd has migrated it", "run that fleetd"},
 		{"a database of an earlier release", func(p *patient) { p.sql(`DELETE FROM goose_db_version WHERE version_id > 20`) }, "database", finding.Warn, "this fleetd makes version", "migrates it"},
 		{"no backup", func(p *patient) { p.sql(`DELETE FROM backups`) }, "backup", finding.Warn, "no backup was ever made", "fleetd backup"},
 		{"an old backup", func(p *patient) { p.sql(`UPDATE backups SET at = at - 864000000000`) }, "backup", finding.Warn, "10 days old", "nightly"},
 		{"no fleetd", func(p *patient) { p.c.HTTP = "127.0.0.1:1" }, "console", finding.Warn, "nothing is at 127.0.0.1:1", "systemctl start"},
-		{"no broker", func(p *patient) { p.c.Brokers = []string{"mqtts://127.0.0.1:1"} }, "broker", finding.Fail, "connection refused", "nothing listens there"},
+		{"no broker", func(p *patient) { p.c.Brokers = []string{"mqtts://127.0.0.1:1"} }, "broker", finding.Fail, "connection refused",
+			"nothing listens there"},
 		{"a broker of another fleet", func(p *patient) {
 			p.must(os.RemoveAll(p.etc("ca")))
 			p.must(vault.Make(p.etc("ca"), "other", time.Now()))
@@ -281,7 +299,8 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			p.beats = append(p.beats, schema.FleetHeartbeat{Instance: schema.FleetInstance{Version: "v2", Database: true}})
 		}, "instances", finding.Warn, "fleetd v1 (leads), fleetd-b v2; they are not of the same version", "update the others"},
 		{"nobody leads", func(p *patient) { p.beats[0].Instance.Leads = false }, "instances", finding.Warn, "0 of them lead", "see their logs"},
-		{"a clock of another instance", func(p *patient) { p.beats[0].TS = schema.Time(3_600_000) }, "instances", finding.Fail, "differs from that of fleetd by 1h0m", "set the clock"},
+		{"a clock of another instance", func(p *patient) { p.beats[0].TS = schema.Time(3_600_000) }, "instances", finding.Fail,
+			"differs from that of fleetd by 1h0m", "set the clock"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := newPatient(t)

@@ -51,9 +51,11 @@ func (x *examination) certificate(part, cert, key, name string, robots bool) {
 	case err != nil:
 		x.fail(part, cert+": "+err.Error(), again)
 	case name != "" && leaf.VerifyHostname(name) != nil:
-		x.fail(part, fmt.Sprintf("%s is not for %s, under which fleetd is reached; it is for %s", cert, name, strings.Join(namesOf(leaf), ", ")), again)
+		x.fail(part, fmt.Sprintf("%s is not for %s, under which fleetd is reached; it is for %s", cert, name, strings.Join(namesOf(leaf),
+			", ")), again)
 	case robots && x.vault != nil && !x.signedHere(pair):
-		x.fail(part, cert+" is not signed by the fleet's CA, so robots refuse it when they renew their certificates", "give the address for robots a certificate of its own: --enrol-tls-cert and --enrol-tls-key, made with fleetd ca server")
+		x.fail(part, cert+" is not signed by the fleet's CA, so robots refuse it when they renew their certificates",
+			"give the address for robots a certificate of its own: --enrol-tls-cert and --enrol-tls-key, made with fleetd ca server")
 	case leaf.NotAfter.Sub(now) < soon:
 		x.warn(part, until, again)
 	default:
@@ -96,7 +98,8 @@ func (x *examination) address(ctx context.Context, part, at, cert string) {
 	local := localAddress(at)
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", local)
 	if err != nil {
-		x.warn(part, "fleetd does not run: nothing is at "+at, "start it: systemctl start fleetd; its log says why it ended: journalctl -u fleetd")
+		x.warn(part, "fleetd does not run: nothing is at "+at, "start it: systemctl start fleetd; its log says why it ended: journalctl -u "+
+			"fleetd")
 		return
 	}
 	defer conn.Close()
@@ -107,7 +110,8 @@ func (x *examination) address(ctx context.Context, part, at, cert string) {
 	// Which certificate is served is compared with the file below, so the chain need not be verified.
 	secured := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: hostOf(x.c.PublicURL)}) //nolint:gosec // see above
 	if err := secured.HandshakeContext(ctx); err != nil {
-		x.fail(part, "another program, or a fleetd without TLS, is at "+at+": "+err.Error(), "ss -ltnp shows which program it is; end it, or choose another address")
+		x.fail(part, "another program, or a fleetd without TLS, is at "+at+": "+err.Error(),
+			"ss -ltnp shows which program it is; end it, or choose another address")
 		return
 	}
 	shown := secured.ConnectionState().PeerCertificates
@@ -116,7 +120,8 @@ func (x *examination) address(ctx context.Context, part, at, cert string) {
 	case err != nil: // the finding of the certificate says so
 		x.ok(part, "there is a server at "+at)
 	case !shown[0].Equal(file):
-		x.warn(part, fmt.Sprintf("what is at %s shows another certificate than %s", at, cert), "if fleetd is there, its log says why it ignores the file; else ss -ltnp shows which program it is")
+		x.warn(part, fmt.Sprintf("what is at %s shows another certificate than %s", at, cert),
+			"if fleetd is there, its log says why it ignores the file; else ss -ltnp shows which program it is")
 	default:
 		x.ok(part, "fleetd is at "+at)
 	}
@@ -206,7 +211,8 @@ func (x *examination) broker(ctx context.Context, url string) {
 	says := fmt.Sprintf("%s accepts fleetd; it is %s", url, got.engine)
 	switch {
 	case len(shown) > 0 && shown[0].NotAfter.Sub(x.on.Now()) < soon:
-		x.warn(part, says+"; its certificate is valid until "+shown[0].NotAfter.UTC().Format(time.DateOnly), "make a new one with fleetd setup --replace, or fleetd ca server; the broker takes it without a restart")
+		x.warn(part, says+"; its certificate is valid until "+shown[0].NotAfter.UTC().Format(time.DateOnly),
+			"make a new one with fleetd setup --replace, or fleetd ca server; the broker takes it without a restart")
 	case len(shown) > 0:
 		x.ok(part, says+"; its certificate is valid until "+shown[0].NotAfter.UTC().Format(time.DateOnly))
 	case link.IsPlaintext(url) && !loopback(url):
@@ -239,7 +245,8 @@ func awaitUp(ctx context.Context, states <-chan link.State) error {
 
 // listen collects what arrives for a moment.
 func (x *examination) listen(ctx context.Context, received <-chan link.Message) heard {
-	got := heard{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{}, skew: map[string]time.Duration{}}
+	got := heard{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{},
+		skew: map[string]time.Duration{}}
 	enough := time.NewTimer(x.on.Listen)
 	defer enough.Stop()
 	for {
@@ -301,7 +308,8 @@ func (x *examination) instances(got heard) {
 	case len(slow) > 0:
 		x.fail("instances", all+"; the clock here differs from that of "+strings.Join(slow, ", "), setClock+", on each computer of an instance")
 	case leaders != 1:
-		x.warn("instances", fmt.Sprintf("%s; %d of them lead", all, leaders), "one leads as soon as it reaches database and broker: see their logs")
+		x.warn("instances", fmt.Sprintf("%s; %d of them lead", all, leaders), "one leads as soon as it reaches database and broker: see "+
+			"their logs")
 	case len(versions) > 1:
 		x.warn("instances", all+"; they are not of the same version", "update the others soon: docs/update.md says in which order")
 	default:

@@ -140,27 +140,33 @@ var Questions = []Question{
 	{Key: "name", Ask: "Name of the fleet", Help: "It stands in the fleet's certificates.",
 		text: func(a *Answers) *string { return &a.Name }, without: func(Answers) string { return "troupe" }, check: checkID},
 	{Key: "instance", Ask: "Name of this fleetd",
-		Help: "fleetd, if it is the only one. Another instance on the same database is fleetd-b, for example, and needs the folder ca of the first one.",
+		Help: "fleetd, if it is the only one. Another instance on the same database is fleetd-b, for example, and needs the folder ca of " +
+			"the first one.",
 		text: func(a *Answers) *string { return &a.Instance }, without: func(Answers) string { return "fleetd" }, check: checkInstance},
 	{Key: "hosts", Ask: "Names and addresses of this server", List: true,
 		Help: "People and robots reach this server under them; the first one is what robots are given. Write DNS names or IP addresses.",
 		list: func(a *Answers) *[]string { return &a.Hosts }, check: checkHost},
 	{Key: "sites", Ask: "Sites of the fleet", List: true, optional: true,
-		Help: "Values of the label site of robots, such as lobby or hall-2, to which the rights of people can be limited. The first robot gets the first one.",
+		Help: "Values of the label site of robots, such as lobby or hall-2, to which the rights of people can be limited. The first robot " +
+			"gets the first one.",
 		list: func(a *Answers) *[]string { return &a.Sites }, check: checkSite},
 	{Key: "folders.config", Ask: "Folder of the configuration", Help: "It gets the settings, certificates and keys.",
 		text: func(a *Answers) *string { return &a.Config }, without: func(Answers) string { return "/etc/troupe" }, check: checkPath},
 	{Key: "folders.data", Ask: "Folder of the data", Help: "The programs keep their data below it.",
 		text: func(a *Answers) *string { return &a.Data }, without: func(Answers) string { return "/var/lib/troupe" }, check: checkPath},
 	{Key: "tls.console", Ask: "Who proves to browsers that this is the console",
-		Help: "own: a certificate of the fleet's own CA, whose root people install once. given: a certificate that browsers trust already, which you have. " +
+		Help: "own: a certificate of the fleet's own CA, whose root people install once. given: a certificate that browsers trust already, " +
+			"which you have. " +
 			"proxy: a reverse proxy that speaks TLS. Robots and the broker use the fleet's own CA in any case.",
-		text: func(a *Answers) *string { return &a.Console }, without: func(Answers) string { return OwnTLS }, check: oneOf(OwnTLS, GivenTLS, ProxyTLS)},
-	{Key: "tls.certificate", Ask: "File of that certificate", Help: "PEM, with its chain up to but without the root. fleetd reads it again when it is renewed.",
+		text: func(a *Answers) *string { return &a.Console }, without: func(Answers) string { return OwnTLS },
+		check: oneOf(OwnTLS, GivenTLS, ProxyTLS)},
+	{Key: "tls.certificate", Ask: "File of that certificate", Help: "PEM, with its chain up to but without the root. fleetd reads it " +
+		"again when it is renewed.",
 		text: func(a *Answers) *string { return &a.Certificate }, asked: isGiven, check: checkPath},
 	{Key: "tls.key", Ask: "File of its key", Help: "PEM; the user fleetd has to be able to read it.",
 		text: func(a *Answers) *string { return &a.Key }, asked: isGiven, check: checkPath},
-	{Key: "database.address", Ask: "Database", Help: "sqlite keeps it in one file below the data folder. For several instances, or more than a few hundred robots, write postgres://USER@HOST/NAME.",
+	{Key: "database.address", Ask: "Database", Help: "sqlite keeps it in one file below the data folder. For several instances, or more " +
+		"than a few hundred robots, write postgres://USER@HOST/NAME.",
 		text: func(a *Answers) *string { return &a.Database }, without: func(Answers) string { return "sqlite" }, check: checkDatabase},
 	{Key: "database.password_file", Ask: "File with the password of the database", optional: true,
 		Help: "Its first line. Without a file the address has the password, or the server asks for none.",
@@ -177,26 +183,35 @@ var Questions = []Question{
 		text: func(a *Answers) *string { return &a.PublicURL }, without: publicURL, check: checkPublicURL},
 	{Key: "robots.listen", Ask: "Address for robots", Help: "Robots get and renew their certificates there, and fetch large files.",
 		text: func(a *Answers) *string { return &a.Robots }, without: func(Answers) string { return "0.0.0.0:8443" }, check: checkListen},
-	{Key: "robots.first", Ask: "Name of the first robot", Help: "The set-up makes a token with which it enrols, valid for a day. none makes no token.",
+	{Key: "robots.first", Ask: "Name of the first robot", Help: "The set-up makes a token with which it enrols, valid for a day. none " +
+		"makes no token.",
 		text: func(a *Answers) *string { return &a.First }, without: func(Answers) string { return "r1" }, check: checkRobot},
-	{Key: "broker.where", Ask: "Where the broker runs", Help: "here: on this machine. elsewhere: on another machine, for which the set-up makes a folder of files. stands: it runs there already, set up with another instance of this fleet.",
-		text: func(a *Answers) *string { return &a.Broker }, without: func(Answers) string { return Here }, check: oneOf(Here, Elsewhere, Stands)},
+	{Key: "broker.where", Ask: "Where the broker runs", Help: "here: on this machine. elsewhere: on another machine, for which the " +
+		"set-up makes a folder of files. stands: it runs there already, set up with another instance of this fleet.",
+		text: func(a *Answers) *string { return &a.Broker }, without: func(Answers) string { return Here },
+		check: oneOf(Here, Elsewhere, Stands)},
 	{Key: "broker.host", Ask: "Name or address of the broker's machine", Help: "Robots and fleetd reach the broker under it.",
 		text: func(a *Answers) *string { return &a.BrokerHost }, asked: isElsewhere, check: checkHost},
 	{Key: "broker.listen", Ask: "Address of the broker, for MQTT over TLS", Help: "0.0.0.0 is every address of its machine.",
 		text: func(a *Answers) *string { return &a.BrokerListen }, without: func(Answers) string { return "0.0.0.0:8883" }, check: checkListen},
 	{Key: "broker.http", Ask: "Address of the broker's health and counters", Help: "They are open to everybody who reaches the address.",
-		text: func(a *Answers) *string { return &a.BrokerHTTP }, asked: makesBroker, without: func(Answers) string { return "127.0.0.1:9101" }, check: checkLoopback},
+		text: func(a *Answers) *string { return &a.BrokerHTTP }, asked: makesBroker,
+		without: func(Answers) string { return "127.0.0.1:9101" }, check: checkLoopback},
 	{Key: "broker.users", Ask: "Programs that connect with a password", List: true, optional: true,
-		Help: "Each a name and a role: observer, stop, responder, operator, admin or console:ROBOT, such as: wall observer. fleetd and robots need none: they have certificates.",
+		Help: "Each a name and a role: observer, stop, responder, operator, admin or console:ROBOT, such as: wall observer. fleetd and " +
+			"robots need none: they have certificates.",
 		list: func(a *Answers) *[]string { return &a.BrokerUsers }, asked: makesBroker, check: checkBrokerUser},
-	{Key: "accounts.admin", Ask: "Login name of the first administrator", Help: "The set-up makes this account, with a password that it shows once.",
+	{Key: "accounts.admin", Ask: "Login name of the first administrator", Help: "The set-up makes this account, with a password that it " +
+		"shows once.",
 		text: func(a *Answers) *string { return &a.Admin }, without: func(Answers) string { return "admin" }, check: checkLogin},
-	{Key: "accounts.secrets_file", Ask: "File for the first passwords and the token", Help: "Written, for its owner only, if no terminal shows them. Delete it when you have them.",
-		text: func(a *Answers) *string { return &a.SecretsFile }, without: func(a Answers) string { return filepath.Join(a.Config, "first-secrets") }, check: checkPath},
+	{Key: "accounts.secrets_file", Ask: "File for the first passwords and the token",
+		Help: "Written, for its owner only, if no terminal shows them. Delete it when you have them.",
+		text: func(a *Answers) *string { return &a.SecretsFile }, without: secretsFile, check: checkPath},
 }
 
-func makesBroker(a Answers) bool { return a.Broker != Stands }
+func makesBroker(a Answers) bool   { return a.Broker != Stands }
+func secretsFile(a Answers) string { return filepath.Join(a.Config, "first-secrets") }
+
 func isGiven(a Answers) bool     { return a.Console == GivenTLS }
 func isElsewhere(a Answers) bool { return a.Broker == Elsewhere || a.Broker == Stands }
 func isPostgres(a Answers) bool  { return a.Database != "" && !strings.HasPrefix(a.Database, sqlite) }
@@ -221,7 +236,8 @@ func (a Answers) Problems() (found []schema.Problem) {
 		case q.Asked(a):
 			found = append(found, q.Problems(a)...)
 		case q.Value(a) != "":
-			found = append(found, schema.NewProblem(q.Pointer(), "not_used", q.Key+" means nothing beside the other answers", "leave it out, or change the answer that it belongs to"))
+			found = append(found, schema.NewProblem(q.Pointer(), "not_used", q.Key+" means nothing beside the other answers",
+				"leave it out, or change the answer that it belongs to"))
 		}
 	}
 	if len(found) > 0 {
@@ -237,23 +253,27 @@ func (a Answers) clashes() (found []schema.Problem) {
 	}
 	ports := []struct{ key, listen string }{{"http.listen", a.HTTP}, {"robots.listen", a.Robots}}
 	if a.Broker == Here {
-		ports = append(ports, struct{ key, listen string }{"broker.listen", a.BrokerListen}, struct{ key, listen string }{"broker.http", a.BrokerHTTP})
+		ports = append(ports, struct{ key, listen string }{"broker.listen", a.BrokerListen}, struct{ key, listen string }{"broker.http",
+			a.BrokerHTTP})
 	}
 	for i, p := range ports {
 		for _, q := range ports[:i] {
 			if p.listen != "" && portOf(p.listen) == portOf(q.listen) {
-				add("/"+strings.ReplaceAll(p.key, ".", "/"), fmt.Sprintf("%s and %s have the same port %s", q.key, p.key, portOf(p.listen)), "choose another port for one of them")
+				add("/"+strings.ReplaceAll(p.key, ".", "/"), fmt.Sprintf("%s and %s have the same port %s", q.key, p.key, portOf(p.listen)),
+					"choose another port for one of them")
 			}
 		}
 	}
 	if u, err := url.Parse(a.PublicURL); err == nil && a.Console == OwnTLS && !slices.Contains(a.Hosts, u.Hostname()) {
-		add("/http/public_url", fmt.Sprintf("%s is not one of hosts, so the certificate would not be valid for it", u.Hostname()), "add it to hosts, or write one of them")
+		add("/http/public_url", fmt.Sprintf("%s is not one of hosts, so the certificate would not be valid for it", u.Hostname()),
+			"add it to hosts, or write one of them")
 	}
 	if a.Console != ProxyTLS && strings.HasPrefix(a.PublicURL, "http://") {
 		add("/http/public_url", "the console speaks TLS", "write https://")
 	}
 	if a.Console == ProxyTLS && !isLoopback(a.HTTP) {
-		add("/http/listen", a.HTTP+" can be reached by others, who would go around the reverse proxy and its TLS", "write an address of this machine, such as 127.0.0.1:8080, and let the proxy run here")
+		add("/http/listen", a.HTTP+" can be reached by others, who would go around the reverse proxy and its TLS",
+			"write an address of this machine, such as 127.0.0.1:8080, and let the proxy run here")
 	}
 	if within(a.Config, a.Data) || within(a.Data, a.Config) {
 		add("/folders/data", "the folders of the configuration and of the data contain each other", "name two folders beside each other")
@@ -412,7 +432,8 @@ func checkLoopback(a Answers, value string) (detail, hint string) {
 func checkPublicURL(_ Answers, value string) (detail, hint string) {
 	u, err := url.Parse(value)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Sprintf("%q is no URL of a console", schema.PrintableURL(value)), "write it as in a browser, such as https://fleet.example:8080"
+		return fmt.Sprintf("%q is no URL of a console", schema.PrintableURL(value)), "write it as in a browser, such as " +
+			"https://fleet.example:8080"
 	}
 	return "", ""
 }
@@ -430,7 +451,8 @@ func checkDatabase(_ Answers, value string) (detail, hint string) {
 	case "postgres", "postgresql":
 		u, err := url.Parse(value)
 		if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.Fragment != "" || u.Opaque != "" {
-			return "the address of the database is no URL with a host and a name", "write postgres://USER@HOST:5432/NAME; in a password write %40 for @, %3A for :, %2F for / and %23 for #"
+			return "the address of the database is no URL with a host and a name", "write postgres://USER@HOST:5432/NAME; in a password write " +
+				"%40 for @, %3A for :, %2F for / and %23 for #"
 		}
 	default:
 		return "this is no kind of database", "write sqlite, or postgres://USER@HOST/NAME"
@@ -454,7 +476,8 @@ func checkBrokerUser(_ Answers, value string) (detail, hint string) {
 	switch {
 	case schema.Role(role) == schema.RoleConsole && schema.ValidID(robot):
 	case bound || !slices.Contains(clientRoles, schema.Role(role)):
-		return fmt.Sprintf("%q is no role of a client with a password", field[1]), "write observer, stop, responder, operator, admin or console:ROBOT"
+		return fmt.Sprintf("%q is no role of a client with a password", field[1]), "write observer, stop, responder, operator, admin or " +
+			"console:ROBOT"
 	}
 	return "", ""
 }

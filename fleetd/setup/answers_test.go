@@ -95,7 +95,8 @@ func TestEachWrongAnswerIsRefusedWithItsLine(t *testing.T) {
 		switch {
 		case len(found) != 1:
 			t.Errorf("%q: %d problems: %v", row.text, len(found), found)
-		case row.line > 0 && found[0].Line != row.line && found[0].Code != "missing" && found[0].Code != "clash": // they may be at what should contain them
+		// they may be at what should contain them
+		case row.line > 0 && found[0].Line != row.line && found[0].Code != "missing" && found[0].Code != "clash":
 			t.Errorf("%q: line %d: %v", row.text, found[0].Line, found[0])
 		case !strings.Contains(found[0].String(), row.says):
 			t.Errorf("%q: %v", row.text, found[0])
@@ -121,7 +122,8 @@ accounts: {admin: ""}
 	for _, p := range found {
 		at = append(at, fmt.Sprintf("%d%s", p.Line, p.Pointer))
 	}
-	want := []string{"1/name", "2/hosts/0", "3/folders/config", "4/tls/console", "5/database/address", "6/http/listen", "6/http/public_url", "7/robots/first",
+	want := []string{"1/name", "2/hosts/0", "3/folders/config", "4/tls/console", "5/database/address", "6/http/listen",
+		"6/http/public_url", "7/robots/first",
 		"8/broker/users/0", "8/broker/users/1", "8/broker/speed"}
 	slices.Sort(at)
 	slices.Sort(want)
@@ -134,9 +136,11 @@ func TestAnswersThatAreWrittenReadBackTheSame(t *testing.T) {
 	word := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {
 		a := setup.Answers{
-			Name: word.Draw(t, "name"), Hosts: []string{word.Draw(t, "host") + ".example"}, Sites: rapid.SliceOfNDistinct(word, 0, 3, rapid.ID).Draw(t, "sites"),
-			Console: rapid.SampledFrom([]string{"", setup.OwnTLS, setup.ProxyTLS}).Draw(t, "console"), Database: rapid.SampledFrom([]string{"", "postgres://t@db/x"}).Draw(t, "database"),
-			First: rapid.SampledFrom([]string{"", setup.Nobody, "robot-1"}).Draw(t, "first"), SecretsFile: "/x/" + rapid.StringMatching(`[ -~äß]{1,10}`).Draw(t, "file"),
+			Name: word.Draw(t, "name"), Hosts: []string{word.Draw(t, "host") + ".example"}, Sites: rapid.SliceOfNDistinct(word, 0, 3,
+				rapid.ID).Draw(t, "sites"),
+			Console:  rapid.SampledFrom([]string{"", setup.OwnTLS, setup.ProxyTLS}).Draw(t, "console"),
+			Database: rapid.SampledFrom([]string{"", "postgres://t@db/x"}).Draw(t, "database"),
+			First:    rapid.SampledFrom([]string{"", setup.Nobody, "robot-1"}).Draw(t, "first"), SecretsFile: "/x/" + rapid.StringMatching(`[ -~äß]{1,10}`).Draw(t, "file"),
 		}.Complete()
 		if found := a.Problems(); len(found) > 0 {
 			t.Skip("not answers")
@@ -164,6 +168,7 @@ func TestPlanFollowsTheAnswers(t *testing.T) {
 		{"broker: {where: elsewhere, host: b.example}", "/etc/troupe/for-the-broker/broker.env", ""},
 		{"broker: {listen: 192.0.2.10:8883}", "TROUPE_FLEETD_BROKER=mqtts://192.0.2.10:8883", "mqtts://localhost"},
 		{"broker: {where: stands, host: b.example}\ninstance: fleetd-b", "TROUPE_FLEETD_NAME=fleetd-b", "broker.env"},
+		{"database: {address: \"sqlite:/srv/troupe/fleet.db\"}", "/srv/troupe: the database", ""},
 		{"robots: {first: none}", "TROUPE_FLEETD_ENROL=0.0.0.0:8443", "token"},
 	} {
 		a, found := setup.Read([]byte(good + row.more))
@@ -214,7 +219,8 @@ func TestSettingsAreMergedIntoWhatAPersonWrote(t *testing.T) {
 	own := first + "TROUPE_FLEETD_LOG_LEVEL=debug\nTROUPE_FLEETD_BEHIND_TLS_PROXY=true\n"
 	changed, other := setup.MergeEnv(own, []setup.Setting{{Name: "TROUPE_FLEETD_HTTP", Value: "127.0.0.1:1"}, settings[1]})
 	read, err := setup.ReadEnv(changed)
-	if err != nil || len(other) != 2 || read["TROUPE_FLEETD_HTTP"] != "127.0.0.1:1" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" || read["TROUPE_FLEETD_BEHIND_TLS_PROXY"] != "" ||
+	if err != nil || len(other) != 2 || read["TROUPE_FLEETD_HTTP"] != "127.0.0.1:1" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" ||
+		read["TROUPE_FLEETD_BEHIND_TLS_PROXY"] != "" ||
 		read["TROUPE_FLEETD_CA"] != "/etc/a b/ca" {
 		t.Errorf("%v, %v, %v", err, other, read)
 	}

@@ -32,7 +32,8 @@ func ReadWith(text []byte, set map[string]string) (Answers, []schema.Problem) {
 	var tree any
 	if len(found) == 0 {
 		if err := json.Unmarshal(data, &tree); err != nil {
-			found = append(found, schema.NewProblem("", "bad_type", "the file has no answers", "write KEY: ANSWER lines; fleetd setup --example prints a file"))
+			found = append(found, schema.NewProblem("", "bad_type", "the file has no answers",
+				"write KEY: ANSWER lines; fleetd setup --example prints a file"))
 		}
 	}
 	if len(found) > 0 {
@@ -40,7 +41,8 @@ func ReadWith(text []byte, set map[string]string) (Answers, []schema.Problem) {
 	}
 	top, ok := tree.(map[string]any)
 	if !ok {
-		return a, score.Locate(text, []schema.Problem{schema.NewProblem("", "bad_type", "the file has no answers by name", "write KEY: ANSWER lines; fleetd setup --example prints a file")})
+		return a, score.Locate(text, []schema.Problem{schema.NewProblem("", "bad_type", "the file has no answers by name",
+			"write KEY: ANSWER lines; fleetd setup --example prints a file")})
 	}
 	unread := map[string]bool{} // answers of the wrong type, of which nothing else is said
 	r := answerReader{a: &a, unread: unread}
@@ -126,7 +128,8 @@ func (r *answerReader) answer(q Question, value any) {
 		for i, one := range value {
 			text, ok := one.(string)
 			if !ok {
-				r.add(fmt.Sprintf("%s/%d", q.Pointer(), i), "bad_type", fmt.Sprintf("%v is not a text", one), fmt.Sprintf("write \"%v\", in quotes", one))
+				r.add(fmt.Sprintf("%s/%d", q.Pointer(), i), "bad_type", fmt.Sprintf("%v is not a text", one),
+					fmt.Sprintf("write \"%v\", in quotes", one))
 				r.unread[q.Pointer()] = true
 				continue
 			}

@@ -76,7 +76,8 @@ type Plan struct {
 
 // Sections of the settings files that a set-up writes; each other variable in them is the person's own.
 var (
-	fleetdVariables = []string{"NAME", "DATABASE", "SPOOL", "CA", "BROKER", "ROBOT_BROKER", "HTTP", "HTTP_TLS_CERT", "HTTP_TLS_KEY", "PUBLIC_URL", "BEHIND_TLS_PROXY",
+	fleetdVariables = []string{"NAME", "DATABASE", "SPOOL", "CA", "BROKER", "ROBOT_BROKER", "HTTP", "HTTP_TLS_CERT", "HTTP_TLS_KEY",
+		"PUBLIC_URL", "BEHIND_TLS_PROXY",
 		"ENROL", "ENROL_URL", "ENROL_TLS_CERT", "ENROL_TLS_KEY"}
 	brokerVariables = []string{"MQTT", "MQTTS", "TLS_CERT", "TLS_KEY", "CLIENT_CA", "CRL", "USERS", "HTTP"}
 )
@@ -135,16 +136,21 @@ func NewPlan(a Answers, databasePassword string) Plan {
 	add(Step{Kind: Folder, Path: a.Config, Mode: 0o755, What: "configuration", Pointer: "/folders/config"})
 	add(Step{Kind: Folder, Path: a.Data, Mode: 0o755, What: "data of the programs", Pointer: "/folders/data"})
 	add(Step{Kind: Folder, Path: data, Mode: 0o700, Owner: FleetdUser, What: "data of fleetd", Pointer: "/folders/data"})
+	if file := p.SQLiteFile(); file != "" && filepath.Dir(file) != data { // SQLite makes files beside it
+		add(Step{Kind: Folder, Path: filepath.Dir(file), Mode: 0o700, Owner: FleetdUser, What: "the database", Pointer: "/database/address"})
+	}
 	add(Step{Kind: Authority, Path: p.CA, Mode: 0o755, Owner: FleetdUser, Pointer: "/folders/config",
 		What: "the fleet's CA, of which fleetd signs the certificates of robots"})
 	own := filepath.Join(a.Config, "fleetd")
-	add(Step{Kind: Certificate, Path: own, Owner: FleetdUser, Hosts: withLocal(a.Hosts, a.HTTP, a.Robots), What: "server certificate of fleetd", Pointer: "/hosts"})
+	add(Step{Kind: Certificate, Path: own, Owner: FleetdUser, Hosts: withLocal(a.Hosts, a.HTTP, a.Robots),
+		What: "server certificate of fleetd", Pointer: "/hosts"})
 	if a.Broker != Stands {
 		p.broker(add, a, brokerHost)
 	}
 
 	env := []Setting{
-		{Name: "NAME", Value: a.Instance}, {Name: "DATABASE", Value: p.Database, Secret: isPostgres(a)}, {Name: "SPOOL", Value: filepath.Join(data, "fleetd.stops")}, {Name: "CA", Value: p.CA},
+		{Name: "NAME", Value: a.Instance}, {Name: "DATABASE", Value: p.Database, Secret: isPostgres(a)}, {Name: "SPOOL",
+			Value: filepath.Join(data, "fleetd.stops")}, {Name: "CA", Value: p.CA},
 		{Name: "BROKER", Value: ownBroker}, {Name: "ROBOT_BROKER", Value: robotBroker}, {Name: "HTTP", Value: a.HTTP},
 	}
 	switch a.Console {
@@ -155,18 +161,21 @@ func NewPlan(a Answers, databasePassword string) Plan {
 	case ProxyTLS:
 		env = append(env, Setting{Name: "BEHIND_TLS_PROXY", Value: "true"})
 	}
-	env = append(env, Setting{Name: "PUBLIC_URL", Value: a.PublicURL}, Setting{Name: "ENROL", Value: a.Robots}, Setting{Name: "ENROL_URL", Value: p.RobotsURL})
+	env = append(env, Setting{Name: "PUBLIC_URL", Value: a.PublicURL}, Setting{Name: "ENROL", Value: a.Robots},
+		Setting{Name: "ENROL_URL", Value: p.RobotsURL})
 	if a.Console != OwnTLS {
 		env = append(env, Setting{Name: "ENROL_TLS_CERT", Value: own + ".pem"}, Setting{Name: "ENROL_TLS_KEY", Value: own + ".key.pem"})
 	}
-	add(Step{Kind: Settings, Path: p.FleetdEnv(), Mode: 0o640, Owner: FleetdUser, Settings: prefixed(fleetdPrefix, env), What: "settings of fleetd", Pointer: "/http/listen"})
+	add(Step{Kind: Settings, Path: p.FleetdEnv(), Mode: 0o640, Owner: FleetdUser, Settings: prefixed(fleetdPrefix, env),
+		What: "settings of fleetd", Pointer: "/http/listen"})
 	add(Step{Kind: Admin, Path: a.Admin, What: "the first administrator, with a new password", Pointer: "/accounts/admin"})
 	if a.First != Nobody {
 		site := ""
 		if len(a.Sites) > 0 {
 			site = a.Sites[0]
 		}
-		add(Step{Kind: Token, Path: a.First, Label: site, What: "the token with which the first robot enrols, valid for a day", Pointer: "/robots/first"})
+		add(Step{Kind: Token, Path: a.First, Label: site, What: "the token with which the first robot enrols, valid for a day",
+			Pointer: "/robots/first"})
 	}
 	return p
 }
@@ -184,14 +193,18 @@ func (p Plan) broker(add func(Step), a Answers, host string) {
 	if a.Broker == Elsewhere {
 		hosts = withLocal([]string{host}, a.BrokerListen)
 	}
-	add(Step{Kind: Certificate, Path: filepath.Join(here, "broker"), Owner: owner, Hosts: hosts, What: "server certificate of the broker", Pointer: "/hosts"})
+	add(Step{Kind: Certificate, Path: filepath.Join(here, "broker"), Owner: owner, Hosts: hosts,
+		What: "server certificate of the broker", Pointer: "/hosts"})
 	if a.Broker == Elsewhere {
 		for _, file := range []string{"ca.pem", "crl.pem"} {
-			add(Step{Kind: Copy, Path: filepath.Join(here, "ca", file), Mode: 0o644, From: filepath.Join(p.CA, file), What: "copy of the CA's", Pointer: "/broker/where"})
+			add(Step{Kind: Copy, Path: filepath.Join(here, "ca", file), Mode: 0o644, From: filepath.Join(p.CA, file),
+				What: "copy of the CA's", Pointer: "/broker/where"})
 		}
 	}
-	add(Step{Kind: Users, Path: filepath.Join(here, "broker.users"), Mode: 0o640, Owner: owner, Names: a.BrokerUsers, What: "clients with a password, and their roles", Pointer: "/broker/users"})
-	add(Step{Kind: Settings, Path: filepath.Join(here, "broker.env"), Mode: 0o640, Owner: owner, What: "settings of the broker", Pointer: "/broker/listen",
+	add(Step{Kind: Users, Path: filepath.Join(here, "broker.users"), Mode: 0o640, Owner: owner, Names: a.BrokerUsers,
+		What: "clients with a password, and their roles", Pointer: "/broker/users"})
+	add(Step{Kind: Settings, Path: filepath.Join(here, "broker.env"), Mode: 0o640, Owner: owner, What: "settings of the broker",
+		Pointer: "/broker/listen",
 		Settings: prefixed(brokerPrefix, []Setting{
 			{Name: "MQTT", Value: ""}, {Name: "MQTTS", Value: a.BrokerListen},
 			{Name: "TLS_CERT", Value: filepath.Join(there, "broker.pem")}, {Name: "TLS_KEY", Value: filepath.Join(there, "broker.key.pem")},

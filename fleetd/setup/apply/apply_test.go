@@ -42,7 +42,8 @@ func newServer(t *testing.T) *server {
 		return l.Addr().String()
 	}
 	s.answers = setup.Answers{
-		Name: "museum", Hosts: []string{"localhost", "127.0.0.1"}, Sites: []string{"lobby"}, Config: filepath.Join(s.folder, "etc"), Data: filepath.Join(s.folder, "lib"),
+		Name: "museum", Hosts: []string{"localhost", "127.0.0.1"}, Sites: []string{"lobby"}, Config: filepath.Join(s.folder, "etc"),
+		Data: filepath.Join(s.folder, "lib"),
 		HTTP: port(), Robots: port(), BrokerListen: port(), BrokerHTTP: port(), BrokerUsers: []string{"wall observer"},
 	}.Complete()
 	if found := s.answers.Problems(); len(found) > 0 {
@@ -158,7 +159,8 @@ func TestFilesHaveTheirRights(t *testing.T) {
 	s.setUp(false)
 	for name, want := range map[string]fs.FileMode{
 		"fleetd.env": 0o640, "broker.env": 0o640, "broker.users": 0o640, "fleetd.key.pem": 0o600, "broker.key.pem": 0o600, "fleetd.pem": 0o644,
-		"ca": 0o755, "ca/intermediate.key.pem": 0o600, "ca/root.key.pem": 0o600, "ca/crl.pem": 0o644, "../lib/fleetd": 0o700, "../lib/fleetd/fleet.db": 0o600,
+		"ca": 0o755, "ca/intermediate.key.pem": 0o600, "ca/root.key.pem": 0o600, "ca/crl.pem": 0o644, "../lib/fleetd": 0o700,
+		"../lib/fleetd/fleet.db": 0o600,
 	} {
 		if info, err := os.Stat(s.etc(name)); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
@@ -223,7 +225,8 @@ func TestReplaceChangesOnlyWhatDiffers(t *testing.T) {
 	if err != nil || read["TROUPE_FLEETD_PUBLIC_URL"] != "https://fleet.example" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" {
 		t.Errorf("%v, %v", read, err)
 	}
-	if !strings.HasPrefix(s.read(s.etc("broker.users")), users) || len(secrets.Passwords) != 1 || secrets.Passwords[0].Who != "the client guide of the broker" {
+	if !strings.HasPrefix(s.read(s.etc("broker.users")), users) || len(secrets.Passwords) != 1 ||
+		secrets.Passwords[0].Who != "the client guide of the broker" {
 		t.Errorf("%v", secrets)
 	}
 	if s.read(s.etc("ca/root.pem")) != root {
@@ -252,10 +255,14 @@ func TestWhatIsInTheWayIsSaidBeforeAnythingIsMade(t *testing.T) {
 		at   []string
 	}{
 		{"a port in use", func(s *server) { s.answers.HTTP = busy.Addr().String() }, "is in use by another program", []string{"/http/listen"}},
-		{"an address of another machine", func(s *server) { s.answers.Robots = "192.0.2.1:8443" }, "not an address of this machine", []string{"/robots/listen"}},
-		{"a database that is away", func(s *server) { s.answers.Database = "postgres://t@127.0.0.1:1/troupe" }, "reach the database troupe", []string{"/database/address"}},
-		{"no password", func(s *server) { s.answers.DatabasePasswordFile = s.folder + "/none" }, "no password in", []string{"/database/password_file"}},
-		{"a file for a folder", func(s *server) { s.answers.Data = s.folder + "/file"; s.write(s.answers.Data, "") }, "is a file", []string{"/folders/data"}},
+		{"an address of another machine", func(s *server) { s.answers.Robots = "192.0.2.1:8443" }, "not an address of this machine",
+			[]string{"/robots/listen"}},
+		{"a database that is away", func(s *server) { s.answers.Database = "postgres://t@127.0.0.1:1/troupe" },
+			"reach the database troupe", []string{"/database/address"}},
+		{"no password", func(s *server) { s.answers.DatabasePasswordFile = s.folder + "/none" }, "no password in",
+			[]string{"/database/password_file"}},
+		{"a file for a folder", func(s *server) { s.answers.Data = s.folder + "/file"; s.write(s.answers.Data, "") }, "is a file",
+			[]string{"/folders/data"}},
 		{"a CA without its key", func(s *server) {
 			s.answers.Config = other.folder + "/etc"
 			if err := os.Rename(other.etc("ca/intermediate.key.pem"), other.etc("ca/away")); err != nil {
@@ -311,7 +318,8 @@ func TestSecondInstanceNeedsTheCAOfTheFirst(t *testing.T) {
 	first.answers.Database = storetest.Postgres(t)
 	first.setUp(false)
 	second.answers.Database, second.answers.Instance = first.answers.Database, "fleetd-b"
-	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Stands, "localhost", "", nil
+	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Stands, "localhost",
+		"", nil
 	second.refused("whose CA is not in", "/database/address")
 	err := os.CopyFS(second.etc("ca"), os.DirFS(first.etc("ca")))
 	if err == nil {

@@ -47,7 +47,8 @@ func (w *Work) Run(ctx context.Context) (Secrets, error) {
 			continue
 		}
 		if err := w.make(ctx, o); err != nil {
-			return w.secrets, fmt.Errorf("make the %s %s: %w; what was made before it stands: correct this, and run the set-up again", o.Kind, o.Path, err)
+			return w.secrets, fmt.Errorf("make the %s %s: %w; what was made before it stands: correct this, and run the set-up again", o.Kind,
+				o.Path, err)
 		}
 	}
 	return w.secrets, nil
@@ -186,13 +187,15 @@ func (w *Work) makeAdmin(ctx context.Context, o Outcome) (err error) {
 }
 
 func (w *Work) makeToken(ctx context.Context, identities change.Identities, s setup.Step) error {
-	pair, err := tls.LoadX509KeyPair(filepath.Join(w.Plan.Answers.Config, "fleetd.pem"), filepath.Join(w.Plan.Answers.Config, "fleetd.key.pem"))
+	pair, err := tls.LoadX509KeyPair(filepath.Join(w.Plan.Answers.Config, "fleetd.pem"), filepath.Join(w.Plan.Answers.Config,
+		"fleetd.key.pem"))
 	if err != nil {
 		return err
 	}
 	token := schema.EnrolmentToken{Robot: s.Path, Fingerprint: sha256.Sum256(pair.Certificate[0])}
 	_, _ = rand.Read(token.Secret[:]) // never fails
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: s.Path, CreatedAt: w.now, CreatedBy: "fleetd setup", ExpiresAt: w.now.Add(enrol.DefaultValid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: s.Path, CreatedAt: w.now, CreatedBy: "fleetd setup",
+		ExpiresAt: w.now.Add(enrol.DefaultValid)}
 	if s.Label != "" {
 		row.Labels = map[string]string{"site": s.Label}
 	}

@@ -75,7 +75,8 @@ func Prepare(ctx context.Context, a setup.Answers, replace bool, now time.Time) 
 		text, err := os.ReadFile(a.DatabasePasswordFile)
 		password, _, _ = strings.Cut(string(text), "\n")
 		if password = strings.TrimRight(password, "\r"); err != nil || password == "" {
-			c.problem("/database/password_file", fmt.Sprintf("there is no password in %s: %v", a.DatabasePasswordFile, errors.Join(err)), "write it into the first line of the file")
+			c.problem("/database/password_file", fmt.Sprintf("there is no password in %s: %v", a.DatabasePasswordFile, errors.Join(err)),
+				"write it into the first line of the file")
 			return c.Work, c.found
 		}
 	}
@@ -126,7 +127,8 @@ func (c *comparison) owner(name string) {
 	case os.Geteuid() != 0:
 		c.owners[name] = nil
 	case found == nil:
-		c.Notes = append(c.Notes, fmt.Sprintf("there is no user %s on this machine, so its files belong to root: install the package that brings it, and run this again", name))
+		c.Notes = append(c.Notes, fmt.Sprintf("there is no user %s on this machine, so its files belong to root: install the package that "+
+			"brings it, and run this again", name))
 	}
 }
 
@@ -135,14 +137,16 @@ func (c *comparison) inspect(ctx context.Context) {
 	defer cancel()
 	var err error
 	if c.database, err = store.Inspect(ctx, c.Plan.Database); err != nil {
-		c.problem("/database/address", err.Error(), "see whether the server runs and lets this user in from here: psql with the same address says so, too")
+		c.problem("/database/address", err.Error(), "see whether the server runs and lets this user in from here: psql with the same "+
+			"address says so, too")
 		return
 	}
 	switch d := c.database; {
 	case d.Denied != "":
 		c.problem("/database/address", d.Place+": "+d.Denied, "make fleetd's user the owner of the database: ALTER DATABASE NAME OWNER TO USER")
 	case d.Version > d.Newest:
-		c.problem("/database/address", fmt.Sprintf("%s is of a newer fleetd: its schema version is %d, and this fleetd makes %d", d.Place, d.Version, d.Newest), "install that fleetd, or name another database")
+		c.problem("/database/address", fmt.Sprintf("%s is of a newer fleetd: its schema version is %d, and this fleetd makes %d", d.Place,
+			d.Version, d.Newest), "install that fleetd, or name another database")
 	}
 }
 
@@ -158,7 +162,8 @@ func (c *comparison) given() {
 		c.problem("/tls/certificate", a.Certificate+": "+err.Error(), "get a valid one from who issued it")
 	}
 	if host := hostOf(a.PublicURL); pair.Leaf.VerifyHostname(host) != nil {
-		c.problem("/tls/certificate", fmt.Sprintf("%s is not for %s, which is in the URL of the console", a.Certificate, host), "write a name of the certificate into http.public_url, or get one for that name")
+		c.problem("/tls/certificate", fmt.Sprintf("%s is not for %s, which is in the URL of the console", a.Certificate, host),
+			"write a name of the certificate into http.public_url, or get one for that name")
 	}
 }
 
@@ -209,7 +214,8 @@ func (c *comparison) authority(s setup.Step) {
 	held, err := os.ReadDir(s.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(held) == 0 {
 		if c.database.Users > 0 { // robots trust that of the fleet that stands
-			c.problem("/database/address", "the database has a fleet, whose CA is not in "+s.Path, "copy the folder from the first instance, or from the backup; for a new fleet name another database")
+			c.problem("/database/address", "the database has a fleet, whose CA is not in "+s.Path,
+				"copy the folder from the first instance, or from the backup; for a new fleet name another database")
 			return
 		}
 		c.outcome(s, New, "")
@@ -219,7 +225,8 @@ func (c *comparison) authority(s setup.Step) {
 		c.vault, err = vault.Open(s.Path, c.now)
 	}
 	if err != nil {
-		c.problem(s.Pointer, "the CA that stands cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, move the folder away, and a new CA is made")
+		c.problem(s.Pointer, "the CA that stands cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, "+
+			"move the folder away, and a new CA is made")
 		return
 	}
 	c.outcome(s, Kept, "the CA "+c.vault.Root().Subject.CommonName)
@@ -265,7 +272,8 @@ func (c *comparison) unfit(cert, key string, hosts []string) string {
 		}
 	}
 	if left := pair.Leaf.NotAfter.Sub(c.now); left < daysLeft*24*time.Hour {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s is valid until %s only: fleetd setup --replace makes a new one", cert, pair.Leaf.NotAfter.UTC().Format(time.DateOnly)))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s is valid until %s only: fleetd setup --replace makes a new one", cert,
+			pair.Leaf.NotAfter.UTC().Format(time.DateOnly)))
 		if c.replace {
 			return "it expires soon"
 		}
@@ -313,7 +321,8 @@ func (c *comparison) users(s setup.Step) {
 		role, there := roles[field[0]]
 		switch {
 		case there && role != field[1]:
-			c.problem(fmt.Sprintf("%s/%d", s.Pointer, i), fmt.Sprintf("%s has the role %s in %s", field[0], role, s.Path), "change the answer, or the file, of which the set-up changes no line")
+			c.problem(fmt.Sprintf("%s/%d", s.Pointer, i), fmt.Sprintf("%s has the role %s in %s", field[0], role, s.Path),
+				"change the answer, or the file, of which the set-up changes no line")
 		case !there:
 			line, password := newClient(field[0], field[1])
 			out += line
@@ -367,7 +376,8 @@ func (c *comparison) settings(s setup.Step) {
 	switch {
 	case len(differs) > 0 && !c.replace:
 		for _, said := range differs {
-			c.problem(s.Pointer, s.Path+": "+said, "change the answers, or change the file to them with --replace, which leaves its other lines as they are")
+			c.problem(s.Pointer, s.Path+": "+said, "change the answers, or change the file to them with --replace, which leaves its other "+
+				"lines as they are")
 		}
 	case missing || len(before) == 0:
 		c.outcome(s, New, "")
@@ -395,7 +405,10 @@ func (c *comparison) ports(ctx context.Context) {
 	a := c.Plan.Answers
 	addresses := []struct{ pointer, listen string }{{"/http/listen", a.HTTP}, {"/robots/listen", a.Robots}}
 	if a.Broker == setup.Here {
-		addresses = append(addresses, struct{ pointer, listen string }{"/broker/listen", a.BrokerListen}, struct{ pointer, listen string }{"/broker/http", a.BrokerHTTP})
+		addresses = append(addresses, struct{ pointer, listen string }{"/broker/listen", a.BrokerListen}, struct {
+			pointer,
+			listen string
+		}{"/broker/http", a.BrokerHTTP})
 	}
 	for _, at := range addresses {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.listen)
