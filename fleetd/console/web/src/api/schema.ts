@@ -384,8 +384,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the alerts of robots, rollouts and schedules, the worst first
-         * @description An alert is a present problem that a robot reports, a rollout that needs a person, or a schedule that was not run; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
+         * List the alerts of robots, rollouts, schedules and backups, the worst first
+         * @description An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or backups that are old; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
          */
         get: operations["list-alerts"];
         put?: never;
@@ -558,6 +558,26 @@ export interface paths {
          * @description Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold. That the newest entries were removed shows only by a head that was noted earlier.
          */
         get: operations["verify-audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the backups that were made, and restores, the newest first
+         * @description fleetd backup and fleetd restore record them, on the computers where they run. Backups that are made by other means are not known. Whether a file is still where it was, fleetd does not know.
+         */
+        get: operations["list-backups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2829,6 +2849,41 @@ export interface components {
              */
             rows: number;
         };
+        Backup: {
+            /** @description made: the moment that it is a copy of; restored: when */
+            at: string;
+            /** @description user@computer */
+            by: string;
+            /**
+             * Format: int64
+             * @description size of the file
+             */
+            bytes: number;
+            /** @description path on the computer where it was made or read */
+            file: string;
+            id: string;
+            /** @enum {string} */
+            kind: "made" | "restored";
+            /** @description what is in it besides the database */
+            members?: string;
+            /**
+             * Format: int64
+             * @description the database's schema version in the copy
+             */
+            migration: number;
+            /** @description of a restore: id of the backup */
+            of?: string;
+        };
+        BackupList: {
+            backups: components["schemas"]["Backup"][];
+            /**
+             * Format: int64
+             * @description age in seconds from which the newest backup raises the alert backup_old; absent = none does
+             */
+            max_age_s?: number;
+            /** @description when the newest backup was made; absent if none was */
+            newest_at?: string;
+        };
         Batch: {
             args?: {
                 [key: string]: unknown;
@@ -4559,7 +4614,7 @@ export interface components {
             level: string;
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
-            /** @description empty if it is of a rollout or a schedule */
+            /** @description empty if it is of a rollout, a schedule or the backups */
             robot: string;
             /** @description the rollout that needs a person */
             rollout?: string;
@@ -8094,6 +8149,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-backups": {
+        parameters: {
+            query?: {
+                /** @description at most this many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
                 };
             };
             /** @description Error */

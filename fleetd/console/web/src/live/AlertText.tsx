@@ -16,6 +16,7 @@ const useTexts = texts(
     rollout: (id: string) => `rollout ${id}`,
     scheduleSays: 'fleetd says',
     schedule: (id: string) => `schedule ${id}`,
+    fleetd: 'fleetd',
     since: (at: string) => `since ${at}`,
   },
   {
@@ -25,6 +26,7 @@ const useTexts = texts(
     rollout: (id: string) => `Rollout ${id}`,
     scheduleSays: 'fleetd sagt',
     schedule: (id: string) => `Zeitplan ${id}`,
+    fleetd: 'fleetd',
     since: (at: string) => `seit ${at}`,
   },
 );
@@ -46,17 +48,19 @@ export function useAlertName(): (a: Pick<RobotAlert, 'type' | 'level'>) => strin
   return (a) => `${levels[a.level] ?? a.level}: ${title(a.type)}`;
 }
 
-/** A link to the robot, the rollout or the schedule whose alert it is. */
+/** A link to the robot, the rollout or the schedule whose alert it is; to the state of fleetd, if it is of none. */
 export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot' | 'rollout' | 'schedule'> }) {
   const t = useTexts();
   const to = a.rollout
     ? `/rollouts/${a.rollout}`
     : a.schedule
       ? `/schedules/${encodeURIComponent(a.schedule)}`
-      : `/robots/${encodeURIComponent(a.robot)}`;
+      : a.robot
+        ? `/robots/${encodeURIComponent(a.robot)}`
+        : '/admin?tab=health';
   return (
     <Anchor component={Link} to={to} c="inherit" fw={600} size="sm" td="underline">
-      {a.rollout ? t.rollout(a.rollout) : a.schedule ? t.schedule(a.schedule) : a.robot}
+      {a.rollout ? t.rollout(a.rollout) : a.schedule ? t.schedule(a.schedule) : a.robot || t.fleetd}
     </Anchor>
   );
 }
@@ -78,7 +82,7 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; sche
       )}
       <Text size="sm" dir="auto" className="any-text">
         <Text span inherit fw={600}>
-          {a.rollout ? t.rolloutSays : a.schedule ? t.scheduleSays : t.says}:{' '}
+          {a.rollout ? t.rolloutSays : a.schedule || a.source === 'backup' ? t.scheduleSays : t.says}:{' '}
         </Text>
         {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
       </Text>

@@ -160,6 +160,10 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     title: 'a schedule failed',
     wayOut: 'Read why, correct the schedule or what it needs, and save it.',
   },
+  backup_old: {
+    title: 'the newest backup is old',
+    wayOut: 'On the computer of fleetd, find out why no backup is made, or make one. The next backup ends this alert.',
+  },
   rollback_incomplete: {
     title: 'a rollback is incomplete',
     wayOut: 'Look at the robots that are not restored, and roll it back again, or assign something to them.',
@@ -372,6 +376,12 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       title: 'ein Zeitplan ist gescheitert',
       means: 'Was der Zeitplan tun sollte, wurde abgelehnt, und nichts geschah.',
       wayOut: 'Lesen Sie warum, berichtigen Sie den Zeitplan oder was er braucht, und speichern Sie ihn.',
+    },
+    backup_old: {
+      title: 'die neueste Sicherung ist alt',
+      means: 'Seit der neuesten Sicherung der Datenbank ist zu viel Zeit vergangen, oder es gab nie eine.',
+      wayOut:
+        'Finden Sie auf dem Rechner von fleetd heraus, warum keine Sicherung angefertigt wird, oder fertigen Sie eine an. Die nächste Sicherung beendet diesen Alarm.',
     },
     rollback_incomplete: {
       title: 'ein Rollout ist nicht ganz zurückgerollt',

@@ -19,6 +19,7 @@ export function Health() {
   const rows: [string, ReactNode][] = [
     [t.broker, <State key="b" of={s.broker} />],
     [t.database, <State key="d" of={s.database} />],
+    [t.backup, <NewestBackup key="backup" />],
     [t.received, s.messages.toLocaleString()],
     ...(s.dropped ? [[t.dropped, s.dropped.toLocaleString()] as [string, ReactNode]] : []),
     ...(s.disputed ? [[t.disputed, s.disputed] as [string, ReactNode]] : []),
@@ -59,6 +60,42 @@ function State({ of }: { of: Schemas['Health'] }) {
     </Stack>
   );
 }
+
+/** When the newest backup was made, by whom, and whether that is too long ago. */
+function NewestBackup() {
+  const t = useAdminTexts();
+  const list = useQuery({
+    queryKey: ['backups'],
+    queryFn: () => data(api.GET('/api/v1/backups', { params: { query: { limit: 20 } } })),
+  });
+  if (!list.data) return <ListState of={list} rows={0} empty="" />;
+  const newest = list.data.backups.find((b) => b.kind === 'made');
+  if (!newest) return <Text size="sm">{t.noBackup}</Text>;
+  const age = fleetdNow() - Date.parse(newest.at);
+  const old = !!list.data.max_age_s && age > list.data.max_age_s * 1000;
+  return (
+    <Stack gap={2}>
+      <Badge
+        color={old ? 'red.8' : 'green'}
+        variant={old ? 'filled' : 'light'}
+        tt="none"
+        size="lg"
+        leftSection={old ? <IconAlertTriangle size={14} aria-hidden /> : <IconCheck size={14} aria-hidden />}
+      >
+        {ago(age)}
+      </Badge>
+      <Text size="sm" dir="auto" className="any-text">
+        {newest.file}
+      </Text>
+      <Text size="xs" c="dimmed" className="any-text">
+        {t.backupBy(dateTime(newest.at), newest.by, megabytes(newest.bytes))}
+      </Text>
+    </Stack>
+  );
+}
+
+const megabytes = (bytes: number) =>
+  `${(bytes / 1_000_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} MB`;
 
 /** Whether a part answers an instance; old: as it said before it went silent. */
 function Link({ ok, old }: { ok: boolean; old?: boolean }) {
