@@ -17,6 +17,12 @@ const (
 // AlertBackupOld is the type of the alert of backups, which fleetd raises.
 const AlertBackupOld = "backup_old"
 
+// Types of alerts of robots that fleetd raises from what it knows of them.
+const (
+	AlertRobotLost    = "robot_lost"
+	AlertRobotStopped = "robot_stopped"
+)
+
 // Types of alerts of schedules, which fleetd raises.
 const (
 	AlertScheduleMissed = "schedule_missed"
@@ -92,6 +98,10 @@ var Alerts = []AlertRow{
 		Note: ". It has no robot; source is `schedule`; it ends as `schedule_missed` does"},
 	{Type: AlertBackupOld, Text: "fleetd raises it: the newest backup of its database is old, or none was ever made",
 		Note: ". It has no robot; source is `backup`; it ends with the next backup"},
+	{Type: AlertRobotLost, Text: "fleetd raises it: the connection to the robot is lost, or no heartbeat of it arrives",
+		Note: "; source is `presence`. It is in the list of alerts and in notifications, and not in documents of the robot"},
+	{Type: AlertRobotStopped, Text: "fleetd raises it: the robot is stopped, and stays so until the stop is released",
+		Note: "; source is `stop`. It is where `robot_lost` is"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
 	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
@@ -13,8 +14,7 @@ import (
 	"troupe/schema"
 )
 
-// RobotAlert is one alert of one robot, and who has seen it; or one of a rollout, which nobody acknowledges: it ends with
-// a decision about the rollout.
+// RobotAlert is one alert of one robot, a rollout or a schedule, and who has seen it.
 type RobotAlert struct {
 	Robot    string `json:"robot" doc:"empty if it is of a rollout, a schedule or the backups"`
 	Rollout  string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
@@ -59,41 +59,22 @@ func (s *server) alerts(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		acks, err := s.Alerts.Acks(ctx)
+		acked, err := s.AlertSource.Acknowledged(ctx)
 		if err != nil {
 			return nil, s.fail(err, "alerts")
 		}
-		seen := map[alertKey]*Acknowledged{}
-		for _, a := range acks {
-			seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
+		all, err := s.alertsFor(ctx, in.principal, sites, in.Robot, in.Site)
+		if err != nil {
+			return nil, s.fail(err, "alerts")
 		}
 		out := alertList{Alerts: []RobotAlert{}}
-		if in.Robot == "" {
-			of, err := s.rolloutAlerts(ctx, sites)
-			if err != nil {
-				return nil, s.fail(err, "alerts")
+		for _, a := range all {
+			one := robotAlert(a)
+			if ack, is := acked[a.Key()]; is {
+				one.Acknowledged = acknowledged(ack)
 			}
-			out.Alerts = append(out.Alerts, of...)
-			if of, err = s.scheduleAlerts(ctx, in.principal, in.Site); err != nil {
-				return nil, s.fail(err, "alerts")
-			}
-			out.Alerts = append(out.Alerts, of...)
-			if in.Site == "" && in.principal.SeesAll() {
-				if of, err = s.backupAlerts(ctx); err != nil {
-					return nil, s.fail(err, "alerts")
-				}
-				out.Alerts = append(out.Alerts, of...)
-			}
-		}
-		for _, r := range s.View.Robots() {
-			if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
-				continue
-			}
-			for _, a := range r.Alerts {
-				ack := seen[alertKey{r.ID, a.ID, a.FirstTS}]
-				if ack == nil || !in.Unseen {
-					out.Alerts = append(out.Alerts, RobotAlert{Robot: r.ID, Alert: a, Acknowledged: ack})
-				}
+			if one.Acknowledged == nil || !in.Unseen {
+				out.Alerts = append(out.Alerts, one)
 			}
 		}
 		slices.SortStableFunc(out.Alerts, func(a, b RobotAlert) int {
@@ -112,10 +93,7 @@ func (s *server) alerts(t *operation.Table) {
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Alert string `path:"alert" maxLength:"64"`
-		Body  struct {
-			By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-			Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
-		}
+		Body  ackRequest
 	}) (*answer[RobotAlert], error) {
 		d, err := s.robot(in.ID)
 		if err != nil {
@@ -124,21 +102,88 @@ func (s *server) alerts(t *operation.Table) {
 		if !in.principal.Sees(d.Labels) {
 			return nil, robotNotFound(in.ID)
 		}
-		i := slices.IndexFunc(d.Alerts, func(a schema.Alert) bool { return a.ID == in.Alert })
-		if i < 0 {
-			return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
-		}
-		ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: actingName(in.principal, in.Body.By), Why: in.Body.Note})
+		return s.ackAlert(ctx, in.principal, alerts.OfRobot(d.Robot), in.Alert, "robot "+in.ID, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "ack-fleet-alert", Method: http.MethodPost, Path: "/alerts/{alert}/ack", Tag: "robots", Right: auth.Command,
+		Summary:     "Acknowledge an alert of a rollout or a schedule, with a note",
+		Description: "The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.",
+		Audit:       audit.ActionAcknowledge,
+		Use:         "alert ack-fleet ALERT",
+		Example:     "alert ack-fleet schedule-morning --note seen",
+		Columns:     alertColumns,
+	}, func(ctx context.Context, in *struct {
+		caller
+		Alert string `path:"alert" maxLength:"128"`
+		Body  ackRequest
+	}) (*answer[RobotAlert], error) {
+		sites, err := sitesOf(in.principal, "")
 		if err != nil {
-			return nil, s.fail(err, "robot "+in.ID)
+			return nil, err
 		}
-		return &answer[RobotAlert]{RobotAlert{Robot: in.ID, Alert: d.Alerts[i], Acknowledged: acknowledged(ack)}}, nil
+		all, err := s.alertsOfNoRobot(ctx, in.principal, sites, "")
+		if err != nil {
+			return nil, s.fail(err, "alerts")
+		}
+		return s.ackAlert(ctx, in.principal, all, in.Alert, "the fleet", in.Body)
 	})
 }
 
-type alertKey struct {
-	robot, alert string
-	first        schema.Time
+// ackRequest is who acknowledges an alert, and what they note.
+type ackRequest struct {
+	By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
+	Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
+}
+
+// ackAlert acknowledges one of these alerts.
+func (s *server) ackAlert(ctx context.Context, p auth.Principal, among []alerts.Alert, id, of string, w ackRequest) (*answer[RobotAlert], error) {
+	i := slices.IndexFunc(among, func(a alerts.Alert) bool { return a.ID == id })
+	if i < 0 {
+		return nil, KindNotFound.Problem(of+" has no alert "+id+" now", "it may be over; fleetd alert list shows the present ones")
+	}
+	ack, err := s.Alerts.Ack(ctx, p, among[i].Robot, among[i].Alert, audit.Attribution{Who: actingName(p, w.By), Why: w.Note})
+	if err != nil {
+		return nil, s.fail(err, of)
+	}
+	out := robotAlert(among[i])
+	out.Acknowledged = acknowledged(ack)
+	return &answer[RobotAlert]{out}, nil
+}
+
+// alertsOfNoRobot lists the alerts of rollouts and schedules that a principal sees.
+func (s *server) alertsOfNoRobot(ctx context.Context, p auth.Principal, sites []string, site string) ([]alerts.Alert, error) {
+	all, err := s.AlertSource.OfRollouts(ctx, sites)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.AlertSource.OfSchedules(ctx, func(row change.Schedule) bool {
+		return seesSchedule(p, row) && (site == "" || isAbout(row, site))
+	})
+	if all = append(all, of...); err != nil || site != "" || !p.SeesAll() {
+		return all, err
+	}
+	of, err = s.AlertSource.OfBackups(ctx)
+	return append(all, of...), err
+}
+
+// alertsFor lists the alerts that a principal sees, of one robot and of one site if they are named.
+func (s *server) alertsFor(ctx context.Context, p auth.Principal, sites []string, robot, site string) (all []alerts.Alert, err error) {
+	if robot == "" {
+		if all, err = s.alertsOfNoRobot(ctx, p, sites, site); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range s.AlertSource.OfRobots() {
+		if robot != "" && a.Robot != robot || site != "" && a.Labels[auth.SiteLabel] != site || !p.Sees(a.Labels) {
+			continue
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func robotAlert(a alerts.Alert) RobotAlert {
+	return RobotAlert{Robot: a.Robot, Rollout: a.Rollout, Schedule: a.Schedule, Alert: a.Alert}
 }
 
 func acknowledged(a change.AlertAck) *Acknowledged {

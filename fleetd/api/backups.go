@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -54,45 +53,12 @@ func (s *server) backups(t *operation.Table) {
 		if made {
 			out.NewestAt = timeOf(newest)
 		}
-		if made || s.BackupExpected {
-			out.MaxAgeS = int64(s.BackupMaxAge / time.Second)
+		if made || s.AlertSource.BackupExpected {
+			out.MaxAgeS = int64(s.AlertSource.BackupMaxAge / time.Second)
 		}
 		for _, b := range all {
 			out.Backups = append(out.Backups, Backup{b.ID, string(b.Kind), timeOf(b.At), b.Bytes, b.File, b.By, b.Migration, b.Members, b.Of})
 		}
 		return &answer[backupList]{out}, nil
 	})
-}
-
-// backupAlerts is the alert that the newest backup is old. Without a setting it begins only once somebody has made a
-// backup, so that a fleet that is backed up by other means has none.
-func (s *server) backupAlerts(ctx context.Context) ([]RobotAlert, error) {
-	if s.BackupMaxAge == 0 {
-		return nil, nil
-	}
-	newest, made, err := s.Backups.Newest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	due := newest.Add(s.BackupMaxAge)
-	if now := s.Now(); !made && !s.BackupExpected || now.Before(due) {
-		return nil, nil
-	}
-	at, limit := newest.UTC().Format("2006-01-02 15:04 UTC"), days(s.BackupMaxAge)
-	a := schema.Alert{
-		ID: "backup", Source: "backup", Type: schema.AlertBackupOld, Level: schema.AlertWarn, FirstTS: timeOf(due),
-		Detail: fmt.Sprintf("the newest backup is of %s, and one is expected every %s", at, limit),
-		Hint:   "on fleetd's computer, look at systemctl status fleetd-backup, or make one with fleetd backup FILE; the setting backup-max-age-days says how old it may be",
-	}
-	if !made {
-		a.Detail = fmt.Sprintf("no backup was made since the database was created at %s, and one is expected every %s", at, limit)
-	}
-	return []RobotAlert{{Alert: a}}, nil
-}
-
-func days(d time.Duration) string {
-	if n := int(d / (24 * time.Hour)); n != 1 {
-		return fmt.Sprint(n, " days")
-	}
-	return "day"
 }

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/notifier"
 	"troupe/fleetd/records"
 	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/teleop"
@@ -25,10 +27,6 @@ type Deps struct {
 	Status func() Status // the state of this instance
 	// CheckDatabase reports whether the database accepts writes. It writes without changing data.
 	CheckDatabase func(ctx context.Context) error
-	// BackupMaxAge is the age from which the newest backup is an alert; 0 = never. Without BackupExpected it is one
-	// only if a backup was ever made.
-	BackupMaxAge   time.Duration
-	BackupExpected bool
 
 	View           *view.View
 	Stops          *latch.Stops
@@ -40,6 +38,9 @@ type Deps struct {
 	Identity       *certificate.Identity
 	Decommissioner *decommissioner.Decommissioner
 	RolloutRunner  *rolloutrunner.Runner
+	AlertSource    *alerts.Source
+	Notifications  *change.Notifications
+	Sender         *notifier.Sender
 
 	Adoptions     *change.Adoptions
 	Alerts        *change.Alerts

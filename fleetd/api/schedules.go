@@ -404,30 +404,3 @@ func (s *server) scheduleRuns(ctx context.Context, p auth.Principal, q change.Sc
 	}
 	return &answer[ScheduleRuns]{out}, nil
 }
-
-// scheduleAlertFor is for how long an instant that was not run is an alert.
-const scheduleAlertFor = 7 * 24 * time.Hour
-
-// scheduleAlerts are the alerts of schedules whose newest instant was missed or failed, of a site if one is named.
-func (s *server) scheduleAlerts(ctx context.Context, p auth.Principal, site string) (out []RobotAlert, err error) {
-	all, last, err := s.Schedules.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range all {
-		run, has := last[row.ID]
-		if !has || run.Outcome == schedule.Done || run.At.Before(row.ChangedAt) || s.Now().Sub(run.At) > scheduleAlertFor || !seesSchedule(p, row) || site != "" && !isAbout(row, site) {
-			continue
-		}
-		a := schema.Alert{
-			ID: "schedule-" + row.ID, Source: "schedule", FirstTS: timeOf(run.At), Type: schema.AlertScheduleMissed, Level: schema.AlertWarn,
-			Detail: fmt.Sprintf("schedule %s, %s at %s: %s", row.ID, row.Action, run.Instant.UTC().Format("2006-01-02 15:04 UTC"), run.Why),
-			Hint:   "fleetd schedule runs --schedule " + row.ID + " lists its runs; do it yourself, if it is still wanted",
-		}
-		if run.Outcome == schedule.Failed {
-			a.Type, a.Level = schema.AlertScheduleFailed, schema.AlertError
-		}
-		out = append(out, RobotAlert{Schedule: row.ID, Alert: a})
-	}
-	return out, nil
-}

@@ -129,6 +129,7 @@ func (s *server) operations() []operation.Operation {
 	s.policies(t)
 	s.sites(t)
 	s.schedules(t)
+	s.notifications(t)
 	s.commands(t)
 	s.intents(t)
 	s.stops(t)
@@ -299,6 +300,8 @@ var kindsByCode = map[string]Kind{
 	library.CodeCountChanged:      KindCount,
 	library.CodeConfirm:           KindConfirm,
 	library.CodeInUse:             KindInUse,
+	change.CodeStillUsed:          KindInUse,
+	change.CodeWaiting:            KindState,
 	policy.CodeVersion:            KindConflict,
 	change.CodePlanChanged:        KindConflict,
 	change.CodeNoFile:             KindConflict,

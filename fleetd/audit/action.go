@@ -67,6 +67,11 @@ const (
 	ActionScheduleRun           Action = "schedule run"
 	ActionBackup                Action = "backup"
 	ActionRestoreBackup         Action = "restore backup"
+	ActionReceiver              Action = "receiver"
+	ActionTestReceiver          Action = "receiver test"
+	ActionRoute                 Action = "route"
+	ActionNotify                Action = "notify"
+	ActionResend                Action = "notification resend"
 	ActionRequests              Action = "requests"
 	ActionPrune                 Action = "prune"
 )
@@ -144,6 +149,11 @@ var Actions = []ActionRow{
 	{ActionScheduleRun, "run a schedule"},
 	{ActionBackup, "make a backup"},
 	{ActionRestoreBackup, "restore the database from a backup"},
+	{ActionReceiver, "say where notifications go"},
+	{ActionTestReceiver, "send a test notification"},
+	{ActionRoute, "say which alerts are sent to whom"},
+	{ActionNotify, "send a notification"},
+	{ActionResend, "send a notification again"},
 	{ActionRequests, "too many requests to list each"},
 	{ActionPrune, "remove old entries of the audit"},
 }

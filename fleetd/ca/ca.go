@@ -3,7 +3,9 @@ package ca
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
@@ -110,6 +112,16 @@ func sign(template *x509.Certificate, by Pair, key *ecdsa.PublicKey) (*x509.Cert
 		return nil, fmt.Errorf("sign the certificate of %s: %w", template.Subject.CommonName, err)
 	}
 	return x509.ParseCertificate(der)
+}
+
+// DeriveKey derives a symmetric key of 32 bytes from the intermediate's key, another one for each purpose. Instances with the
+// same keys derive the same.
+func (a *Authority) DeriveKey(purpose string) ([]byte, error) {
+	private, err := x509.MarshalPKCS8PrivateKey(a.key)
+	if err != nil {
+		return nil, fmt.Errorf("derive a key: %w", err)
+	}
+	return hkdf.Key(sha256.New, private, nil, purpose, 32)
 }
 
 func newKey() (*ecdsa.PrivateKey, error) {

@@ -41,6 +41,8 @@ var fakeFiles = map[string]string{
 	"gong.wav":      "RIFF",
 	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\n",
 	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\n",
+	"phones.yaml":   "receiver: phones\nkind: ntfy\n",
+	"night.yaml":    "route: night\nreceiver: phones\n",
 
 	"museum/fleet.yaml": "folder: museum\n",
 	"password":          "a long password\n",

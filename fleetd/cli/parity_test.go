@@ -31,6 +31,8 @@ type auditedChange struct {
 var auditedChangeFiles = map[string]string{
 	"berlin.yaml":       "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
 	"morning.yaml":      "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " + reason + "\n",
+	"phones.yaml":       "receiver: phones\nkind: webhook\nurl: http://127.0.0.1:9/\ntoken: t0ps3cret\nwhy: " + reason + "\n",
+	"night.yaml":        "route: night\nreceiver: phones\ngroup_s: 0\nwhy: " + reason + "\n",
 	"act.yaml":          "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
 	"act2.yaml":         "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
 	"story.yaml":        "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
@@ -141,13 +143,27 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "put-schedule", line: "schedule put morning.yaml", what: "schedule", target: "schedule morning"},
 		{operation: "delete-schedule", line: "schedule delete morning", what: "delete", target: "schedule morning"},
 		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},
+		{operation: "put-receiver", line: "receiver put phones.yaml", what: "receiver", target: "receiver phones"},
+		{operation: "test-receiver", line: "receiver test phones", what: "receiver test", target: "receiver phones", outcome: audit.Failed, code: 1, unsigned: "nothing changes"},
+		{operation: "put-route", line: "route put night.yaml", what: "route", target: "route night"},
+		{operation: "delete-route", line: "route delete night", what: "delete", target: "route night"},
+		{operation: "resend-notification", line: "notification resend NOTIFICATION", what: "notification resend", target: "notification ", before: func() {
+			var got api.NotificationList
+			p.until("a notification is given up", func() bool {
+				p.must("GET", "/notifications?state=dead", nil, &got)
+				return len(got.Notifications) > 0
+			})
+			p.words["NOTIFICATION"] = got.Notifications[0].ID
+		}},
+		{operation: "delete-receiver", line: "receiver delete phones", what: "delete", target: "receiver phones"},
 		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
 		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
 		{operation: "create-rollout", line: "rollout create --set boot_mode=mnl r1", what: "rollout", target: "rollout "},
-		{operation: "approve-rollout", line: "rollout approve ROLLOUT DIGEST", what: "rollout approve", target: "rollout ", before: func() {
+		{operation: "ack-fleet-alert", line: "alert ack-fleet rollout-ROLLOUT", what: "acknowledge", target: "alert rollout-", before: func() {
 			p.must("POST", "/rollouts", map[string]any{"content": settings, "selector": map[string]any{"ids": []string{"r1", "r3"}}, "supersede": 1}, &made)
 			p.words["ROLLOUT"], p.words["DIGEST"] = made.ID, made.Digest
 		}},
+		{operation: "approve-rollout", line: "rollout approve ROLLOUT DIGEST", what: "rollout approve", target: "rollout "},
 		{operation: "start-rollout", line: "rollout start ROLLOUT", what: "rollout start", target: "rollout "},
 		{operation: "pause-rollout", line: "rollout pause ROLLOUT", what: "rollout pause", target: "rollout "},
 		{operation: "resume-rollout", line: "rollout resume ROLLOUT", what: "rollout resume", target: "rollout "},
@@ -204,7 +220,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 			continue
 		}
 		switch {
-		case d.operation == "ack-alert":
+		case d.operation == "ack-alert", d.operation == "ack-fleet-alert":
 			why = " --note " + reason
 		case d.unsigned != "":
 			why = ""

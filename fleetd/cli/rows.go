@@ -63,6 +63,8 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 	"get-site-week":              as(weekText),
 	"put-schedule":               as(scheduleText),
 	"get-schedule":               as(scheduleText),
+	"put-receiver":               says(receiverText),
+	"put-route":                  says(routeText),
 	"next-instants":              as(func(_ *shell, out io.Writer, got api.ComingInstants) { instantTable(out, got.Next) }),
 	"plan-rollout":               as(planText),
 	"create-rollout":             as(rolloutText),
@@ -125,6 +127,9 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"put-schedule":         putDescribed("schedule"),
 	"next-instants":        nextInstants,
 	"list-measurements":    robotMeasurements,
+	"put-receiver":         putDescribed("receiver"),
+	"put-route":            putDescribed("route"),
+	"test-receiver":        testReceiver,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -87,6 +88,8 @@ broker-password in the file.`,
 	f.Int("minute-retention-days", fleet.DefaultMinuteDays, "how long to keep measurements of robots with a point a minute; 0 = for ever")
 	f.Int("measurement-retention-days", fleet.DefaultMeasurementDays, "how long to keep measurements of robots with a point each 15 minutes; 0 = for ever")
 	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
+	f.String("seal-key", "", "file with the key that seals the secrets of receivers of notifications, made if it is missing; instances on one database need the same; default: with --ca a key that follows from the fleet's keys, else a file beside the spool")
+	f.StringSlice("notify-allow", nil, "address or network (10.0.0.5, 127.0.0.0/8) to which notifications may go although it is of this machine or link-local")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	providerFlags(f)
 	f.String("config", "", "YAML file with these settings")
@@ -125,6 +128,10 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	allow, err := prefixes(k, "notify-allow")
+	if err != nil {
+		return err
+	}
 	people, err := providerConfig(k)
 	if err != nil {
 		return err
@@ -133,7 +140,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		PublicURL: k.String("public-url"), Provider: people,
 		BackupMaxAge: backupAge, BackupExpected: backupExpected,
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2], KeepMinutes: keep[3], KeepMeasurements: keep[4],
-		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
+		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"), SealKey: k.String("seal-key"), NotifyAllow: allow,
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
@@ -197,6 +204,21 @@ func backupMaxAge(k *koanf.Koanf) (age time.Duration, expected bool, err error) 
 	return time.Duration(days) * 24 * time.Hour, days > 0, nil
 }
 
+// prefixes reads a setting with addresses and networks.
+func prefixes(k *koanf.Koanf, name string) (all []netip.Prefix, err error) {
+	for _, text := range stringList(k, name) {
+		p, err := netip.ParsePrefix(text)
+		if a, notOne := netip.ParseAddr(text); err != nil && notOne == nil {
+			p, err = a.Prefix(a.BitLen())
+		}
+		if err != nil {
+			return nil, usage("%s %q: write addresses or networks, such as 127.0.0.1 or 127.0.0.0/8", name, text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
 // stringList returns the values of a setting that may be a list or a single value in
 // the file.
 func stringList(k *koanf.Koanf, key string) []string {
@@ -239,7 +261,7 @@ func (sh *shell) settings(flags *pflag.FlagSet, also ...*pflag.FlagSet) (*koanf.
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: unknown setting %s", variable)
-		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow":
+		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

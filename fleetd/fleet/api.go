@@ -20,6 +20,11 @@ func (f *Fleet) rolloutChanges() *change.Rollouts {
 	return &change.Rollouts{Deps: f.changes(), Name: f.cfg.Name, ApproveAbove: f.cfg.ApproveAbove, Candidate: f.view.Candidate}
 }
 
+// notificationChanges changes receivers and routes.
+func (f *Fleet) notificationChanges() *change.Notifications {
+	return &change.Notifications{Deps: f.changes(), Sealer: f.sealer}
+}
+
 // deps is what the API needs of the fleet.
 func (f *Fleet) deps() api.Deps {
 	changes := f.changes()
@@ -35,7 +40,8 @@ func (f *Fleet) deps() api.Deps {
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
 		Schedules: &change.Schedules{Deps: changes}, Measurements: &change.Measurements{Deps: changes, KeepMinutes: f.cfg.KeepMinutes},
-		Backups: &change.Backups{Deps: changes}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
+		Backups:     &change.Backups{Deps: changes},
+		AlertSource: f.alerts, Notifications: f.notificationChanges(), Sender: f.sender,
 	}
 }
 

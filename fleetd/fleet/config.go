@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -120,6 +121,11 @@ type Config struct {
 	// only if a backup was ever made.
 	BackupMaxAge   time.Duration
 	BackupExpected bool
+	// SealKey is a file with the key that seals the secrets of receivers; it is made if it is missing. Default: with CA a key
+	// that follows from the fleet's keys, else a file beside Spool. Instances on one database need the same.
+	SealKey string
+	// NotifyAllow are addresses to which notifications may go although they are of this machine or link-local.
+	NotifyAllow []netip.Prefix
 
 	// How long history is kept; negative = for ever.
 	KeepAudit    time.Duration // 365 days

@@ -18,6 +18,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/auditqueue"
 	"troupe/fleetd/certificate"
@@ -26,6 +27,7 @@ import (
 	"troupe/fleetd/latch"
 	"troupe/fleetd/measurer"
 	"troupe/fleetd/metrics"
+	"troupe/fleetd/notifier"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
 	"troupe/fleetd/replica"
@@ -74,6 +76,10 @@ type Fleet struct {
 	measurer      *measurer.Measurer
 	teleop        *teleop.Hub
 	metrics       *metrics.Collector
+	alerts        *alerts.Source
+	notifier      *notifier.Notifier
+	sender        *notifier.Sender
+	sealer        *vault.Sealer
 
 	vault       *vault.Vault        // nil without the fleet's keys
 	certificate *certificate.Server // nil without TLS
@@ -148,6 +154,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.makeIdentity()
 	f.makeRevocations()
 	f.rollouts = f.newRolloutRunner()
+	f.makeNotifier()
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
@@ -310,6 +317,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "rollouts", func() { f.rollouts.Run(ctx, db) })
 	f.begin(&all, "schedules", func() { f.scheduler.Run(ctx, db) })
 	f.begin(&all, "measurements", func() { f.measurer.Run(ctx, db) })
+	f.begin(&all, "notifications", func() { f.notifier.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })

@@ -87,6 +87,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		{"rollouts", p.keepCommands, db.PruneRollouts},
 		{"runs of schedules", p.keepCommands, db.PruneScheduleRuns},
 		{"backups", p.keepAudit, db.PruneBackups},
+		{"notifications", p.keepCommands, db.PruneNotifications},
 		{"events", p.keepEvents, db.PruneEvents},
 		{"measurements by minute", p.keepMinutes, db.PruneMinuteMeasurements},
 		{"measurements by quarter hour", p.keepMeasurements, db.PruneQuarterMeasurements},

@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auditqueue"
 	"troupe/fleetd/auth"
@@ -18,6 +19,7 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/measurer"
+	"troupe/fleetd/notifier"
 	"troupe/fleetd/provider"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
@@ -123,6 +125,29 @@ func (f *Fleet) newScheduler() *scheduler.Scheduler {
 func (f *Fleet) newMeasurer() *measurer.Measurer {
 	return measurer.New(measurer.Deps{
 		Now: time.Now, Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Failed: f.health.databaseFailed, Adopted: f.view.Adopted,
+	})
+}
+
+// makeNotifier makes what lists alerts and sends notifications about them.
+func (f *Fleet) makeNotifier() {
+	switch {
+	case f.cfg.SealKey != "":
+		f.sealer = vault.FileSealer(f.cfg.SealKey)
+	case f.vault != nil:
+		f.sealer = f.vault.Sealer()
+	default:
+		f.sealer = vault.FileSealer(strings.TrimSuffix(f.cfg.Spool, ".stops") + ".seal-key")
+	}
+	f.alerts = &alerts.Source{
+		Now: f.Now, View: f.view, Acks: &change.Alerts{Deps: f.changes()}, Rollouts: f.rolloutChanges(), Schedules: &change.Schedules{Deps: f.changes()},
+		Backups: &change.Backups{Deps: f.changes()}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
+	}
+	f.sender = notifier.NewSender(notifier.SenderDeps{
+		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.NotifyAllow}, Link: f.cfg.PublicURL,
+	})
+	f.notifier = notifier.New(notifier.Deps{
+		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.alerts.ForNotifications,
+		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.sender,
 	})
 }
 

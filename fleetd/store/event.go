@@ -55,6 +55,15 @@ var eventColumns = []column[Event]{
 	number("received_at", func(e Event) int64 { return micros(e.ReceivedAt) }),
 }
 
+const selectEvents = `SELECT robot, boot, seq, type, level, routine > 0, body, received_at FROM events`
+
+func scanEvent(scan func(...any) error) (e Event, err error) {
+	var at int64
+	err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Level, &e.Routine, &e.Body, &at)
+	e.ReceivedAt = timeOf(at)
+	return e, err
+}
+
 // Events lists events, the newest first.
 func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	var w where
@@ -66,14 +75,9 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	w.addIf(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
 	w.addSites(q.Sites)
-	query := "SELECT robot, boot, seq, type, level, routine > 0, body, received_at FROM events" + w.String() +
+	query := selectEvents + w.String() +
 		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(limitOf(q.Limit))
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (e Event, err error) {
-		var at int64
-		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Level, &e.Routine, &e.Body, &at)
-		e.ReceivedAt = timeOf(at)
-		return e, err
-	}, query, w.args...)
+	all, err := queryAll(ctx, r, scanEvent, query, w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}

@@ -213,6 +213,8 @@ export const alerts = {
   schedule_missed: 'fleetd raises it: the newest instant of a schedule was missed, and nothing happened',
   schedule_failed: 'fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened',
   backup_old: 'fleetd raises it: the newest backup of its database is old, or none was ever made',
+  robot_lost: 'fleetd raises it: the connection to the robot is lost, or no heartbeat of it arrives',
+  robot_stopped: 'fleetd raises it: the robot is stopped, and stays so until the stop is released',
   duplicate_identity: 'a second client connects under the robot\'s name',
   presence_overwritten: 'another client wrote the robot\'s presence',
 };
@@ -282,6 +284,11 @@ export const actions = {
   'schedule run': 'run a schedule',
   backup: 'make a backup',
   'restore backup': 'restore the database from a backup',
+  receiver: 'say where notifications go',
+  'receiver test': 'send a test notification',
+  route: 'say which alerts are sent to whom',
+  notify: 'send a notification',
+  'notification resend': 'send a notification again',
   requests: 'too many requests to list each',
   prune: 'remove old entries of the audit',
 };
@@ -567,6 +574,36 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
     args: ['.'],
     flags: {  },
   },
+  'put-receiver': {
+    words: 'receiver put',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'delete-receiver': {
+    words: 'receiver delete',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'test-receiver': {
+    words: 'receiver test',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'put-route': {
+    words: 'route put',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'delete-route': {
+    words: 'route delete',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'resend-notification': {
+    words: 'notification resend',
+    args: ['path.id'],
+    flags: {  },
+  },
   'cancel-command': {
     words: 'command cancel',
     args: ['path.id'],
@@ -585,6 +622,11 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
   'ack-alert': {
     words: 'alert ack',
     args: ['path.id', 'path.alert'],
+    flags: { 'note': 'body.note' },
+  },
+  'ack-fleet-alert': {
+    words: 'alert ack-fleet',
+    args: ['path.alert'],
     flags: { 'note': 'body.note' },
   },
   'end-session': {

@@ -245,6 +245,23 @@ row(
   { 'morning.json': JSON.stringify({ schedule: 'morning', ...morning }) },
 );
 row('delete-schedule', { path: { id: 'morning' } });
+const phones = { kind: 'ntfy' as const, url: 'https://ntfy.example', topic: 'robots' };
+row(
+  'put-receiver',
+  { path: { id: 'phones' }, body: phones },
+  { 'phones.json': JSON.stringify({ receiver: 'phones', ...phones }) },
+);
+row('test-receiver', { path: { id: 'phones' }, body: {} });
+row('delete-receiver', { path: { id: 'phones' } });
+const night = { receiver: 'phones', alerts: ['robot_lost'] };
+row(
+  'put-route',
+  { path: { id: 'night' }, body: night },
+  { 'night.json': JSON.stringify({ route: 'night', ...night }) },
+);
+row('delete-route', { path: { id: 'night' } });
+row('resend-notification', { path: { id: '7f9c5f0e' }, body: {} });
+row('ack-fleet-alert', { path: { alert: 'schedule-morning' }, body: { note: why } });
 row('delete-asset', { path: { name: 'gong' }, query: { why } });
 
 // People and programs.

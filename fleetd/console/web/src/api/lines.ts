@@ -207,6 +207,9 @@ const table: Table = {
   'put-schedule': ({ path }) => ['schedule', 'put', `${path.id}.json`],
   'delete-schedule': ({ path, query }) => ['schedule', 'delete', path.id, ...why(query?.why)],
 
+  'put-receiver': ({ path }) => ['receiver', 'put', `${path.id}.json`],
+  'put-route': ({ path }) => ['route', 'put', `${path.id}.json`],
+
   'assign-activities': ({ body: b }) => [
     'activity',
     ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),

@@ -396,6 +396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/{alert}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an alert of a rollout or a schedule, with a note
+         * @description The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.
+         */
+        post: operations["ack-fleet-alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/assets": {
         parameters: {
             query?: never;
@@ -1067,6 +1087,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was sent, what waits and what was given up, the newest first */
+        get: operations["list-notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a notification again that was delivered or given up
+         * @description It keeps its id, and is tried before newer ones of its receiver.
+         */
+        post: operations["resend-notification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orphans": {
         parameters: {
             query?: never;
@@ -1164,6 +1221,67 @@ export interface paths {
          * @description Its robots get what the next policy says that selects them. Those that no policy selects keep what they have; to take it away, assign something else.
          */
         delete: operations["delete-policy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the receivers of notifications */
+        get: operations["list-receivers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/receivers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save a receiver of notifications
+         * @description Secrets that are left out stay as they are, unless the receiver is at another server now. fleetd sends nothing to addresses of its own machine and to link-local ones, unless --notify-allow names them, and follows no redirects.
+         */
+        put: operations["put-receiver"];
+        post?: never;
+        /**
+         * Delete a receiver of notifications
+         * @description It is refused while routes go to it. What waits for it is given up.
+         */
+        delete: operations["delete-receiver"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/receivers/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to a receiver, and say what it answers
+         * @description This instance sends it at once and once; what waits for the receiver is not touched.
+         */
+        post: operations["test-receiver"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1872,6 +1990,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the routes of notifications */
+        get: operations["list-routes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save a route: which alerts and events go to which receiver
+         * @description Repeats of one cause at many robots are one notification. Alerts that nobody acknowledges are repeated, and go to another receiver if the route says so.
+         */
+        put: operations["put-route"];
+        post?: never;
+        /**
+         * Delete a route of notifications
+         * @description What it has sent already is delivered. Nobody gets the end of alerts that it has sent.
+         */
+        delete: operations["delete-route"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -2524,7 +2683,7 @@ export interface components {
             /** @description the person of the OpenID Connect provider who signs in as this user: the issuer and the subject there */
             subject?: string;
         };
-        "Ack-alertRequest": {
+        AckRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description what is being done about it */
@@ -4058,6 +4217,141 @@ export interface components {
             /** @description the reason, for the audit */
             why?: string;
         };
+        Notification: {
+            alerts?: components["schemas"]["NotifyEntry"][];
+            /** @description when fleetd decided to send it */
+            at: string;
+            /** @description what the receiver said at the newest try */
+            detail?: string;
+            /** @description when it was delivered or given up */
+            ended_at?: string;
+            events?: components["schemas"]["NotifyEvent"][];
+            /** @description the same each time it is delivered, so a receiver can tell a second delivery */
+            id: string;
+            /** @enum {string} */
+            kind: "alerts" | "repeat" | "escalation" | "test";
+            /**
+             * Format: int64
+             * @description how many alerts and events are left out, because there were too many
+             */
+            more?: number;
+            /** @description when it is tried next */
+            next_at?: string;
+            receiver: string;
+            /** @description left out for a test */
+            route?: string;
+            /**
+             * @description dead: given up; it can be sent again
+             * @enum {string}
+             */
+            state: "waiting" | "sent" | "dead";
+            /** @description what it says, in one line */
+            subject: string;
+            /** Format: int64 */
+            tries: number;
+        };
+        NotificationList: {
+            notifications: components["schemas"]["Notification"][];
+        };
+        NotificationRoute: {
+            /**
+             * @description types of alerts; all stands for every type. Without alerts and events: every alert
+             * @example [
+             *       "robot_lost",
+             *       "robot_stopped"
+             *     ]
+             */
+            alerts?: string[];
+            changed_at?: string;
+            changed_by?: string;
+            dry_run?: boolean;
+            /** @description false: nothing is sent; default true */
+            enabled?: boolean;
+            /** @description who else gets alerts that nobody acknowledges */
+            escalate?: components["schemas"]["NotifyEscalation"];
+            /** @description types of events */
+            events?: string[];
+            /**
+             * Format: int64
+             * @description seconds for which changes are collected into one notification, and the least time between two; default 60. One that stays alone for 10 s is sent then
+             */
+            group_s?: number;
+            id: string;
+            /**
+             * @description alerts of this level and above; default info
+             * @enum {string}
+             */
+            level?: "info" | "warn" | "error" | "critical";
+            /**
+             * Format: int64
+             * @description alerts that it has sent and that are not over
+             */
+            open: number;
+            /** @description when nothing is sent; what is still the case afterwards is sent then */
+            quiet?: components["schemas"]["NotifyQuiet"];
+            /** @description where they go */
+            receiver: string;
+            /**
+             * Format: int64
+             * @description seconds after which alerts that nobody acknowledged are sent again; 0 = never; default 14400 (4 h)
+             */
+            repeat_s?: number;
+            /** @description whether the end of alerts is sent, too; default true */
+            resolved?: boolean;
+            /** @description only of robots of these sites; default: of every robot, and what has no robot */
+            sites?: string[];
+        };
+        NotifyEntry: {
+            acknowledged?: boolean;
+            detail: string;
+            ended_at?: string;
+            hint?: string;
+            id: string;
+            level: string;
+            robot?: string;
+            rollout?: string;
+            schedule?: string;
+            since: string;
+            /** @description of the robot */
+            site?: string;
+            source?: string;
+            /** @enum {string} */
+            state: "firing" | "resolved";
+            type: string;
+        };
+        NotifyEscalation: {
+            /**
+             * Format: int64
+             * @description seconds after the alert was sent first
+             */
+            after_s: number;
+            receiver: string;
+        };
+        NotifyEvent: {
+            /** @description when fleetd received it */
+            at: string;
+            cause?: string;
+            /** @description robot, boot and number */
+            id: string;
+            level?: string;
+            robot: string;
+            site?: string;
+            type: string;
+        };
+        NotifyQuiet: {
+            /**
+             * @description alerts of this level and above are sent all the same; default: none
+             * @enum {string}
+             */
+            through?: "warn" | "error" | "critical";
+            /** @description such as span 22:00-07:00, of some days or of every day */
+            windows: components["schemas"]["SiteWindow"][];
+            /**
+             * @description IANA time zone
+             * @example Europe/Berlin
+             */
+            zone: string;
+        };
         OrphanList: {
             orphans: components["schemas"]["StrayDocuments"][];
         };
@@ -4337,6 +4631,116 @@ export interface components {
             /** @description the newest revision has the same contents */
             unchanged: boolean;
         };
+        Receiver: {
+            changed_at?: string;
+            changed_by?: string;
+            /**
+             * Format: int64
+             * @description notifications that were given up
+             */
+            dead: number;
+            dry_run?: boolean;
+            /** @description why the oldest of those that wait was not delivered yet */
+            failing?: string;
+            /**
+             * @description of email: the sender
+             * @example troupe@museum.example
+             */
+            from?: string;
+            id: string;
+            /**
+             * @description its protocol: a signed POST of JSON, mail, the API v2 of Alertmanager, or the JSON of ntfy or of Slack and what is compatible
+             * @enum {string}
+             */
+            kind: "webhook" | "email" | "alertmanager" | "ntfy" | "slack";
+            /**
+             * @description of the texts; default en
+             * @enum {string}
+             */
+            language?: "en" | "de";
+            last_sent_at?: string;
+            /** @description names of the secrets that are set; their values are never shown */
+            secrets: string[];
+            /**
+             * @description of email: HOST:PORT of the SMTP server
+             * @example mail.example:587
+             */
+            server?: string;
+            /**
+             * @description of email: STARTTLS (default), TLS from the first byte, or none, which sends no password
+             * @enum {string}
+             */
+            tls?: "starttls" | "tls" | "none";
+            /** @description of email: the recipients, at most 20 */
+            to?: string[];
+            /** @description the topic of ntfy */
+            topic?: string;
+            /**
+             * @description of every kind but email; {token} stands for the secret token
+             * @example https://ntfy.example
+             */
+            url?: string;
+            /** @description of email: the account; left out if the server wants none */
+            user?: string;
+            /**
+             * Format: int64
+             * @description notifications that wait for it
+             */
+            waiting: number;
+        };
+        ReceiverList: {
+            receivers: components["schemas"]["Receiver"][];
+        };
+        ReceiverRequest: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description only check */
+            dry_run?: boolean;
+            /**
+             * @description of email: the sender
+             * @example troupe@museum.example
+             */
+            from?: string;
+            /** @description of a webhook: with it fleetd signs each request; at least 16 characters */
+            hmac_key?: string;
+            /**
+             * @description its protocol: a signed POST of JSON, mail, the API v2 of Alertmanager, or the JSON of ntfy or of Slack and what is compatible
+             * @enum {string}
+             */
+            kind: "webhook" | "email" | "alertmanager" | "ntfy" | "slack";
+            /**
+             * @description of the texts; default en
+             * @enum {string}
+             */
+            language?: "en" | "de";
+            /** @description of email */
+            password?: string;
+            /**
+             * @description of email: HOST:PORT of the SMTP server
+             * @example mail.example:587
+             */
+            server?: string;
+            /**
+             * @description of email: STARTTLS (default), TLS from the first byte, or none, which sends no password
+             * @enum {string}
+             */
+            tls?: "starttls" | "tls" | "none";
+            /** @description of email: the recipients, at most 20 */
+            to?: string[];
+            /** @description of every kind but email: sent as Authorization: Bearer, or in the place of {token} in url */
+            token?: string;
+            /** @description the topic of ntfy */
+            topic?: string;
+            /**
+             * @description of every kind but email; {token} stands for the secret token
+             * @example https://ntfy.example
+             */
+            url?: string;
+            /** @description of email: the account; left out if the server wants none */
+            user?: string;
+            /** @description the reason, for the audit */
+            why?: string;
+        };
         RecordList: {
             records: components["schemas"]["RecordsRecord"][];
         };
@@ -4409,6 +4813,12 @@ export interface components {
             /** @description the person, by the name that they gave */
             by?: string;
             /** @description the reason that the person gave */
+            why?: string;
+        };
+        "Resend-notificationRequest": {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         RetainedCommand: {
@@ -5109,6 +5519,54 @@ export interface components {
             soak_s?: number;
             /** Format: double */
             success_percent?: number;
+        };
+        RouteList: {
+            routes: components["schemas"]["NotificationRoute"][];
+        };
+        RouteRequest: {
+            /**
+             * @description types of alerts; all stands for every type. Without alerts and events: every alert
+             * @example [
+             *       "robot_lost",
+             *       "robot_stopped"
+             *     ]
+             */
+            alerts?: string[];
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description only check */
+            dry_run?: boolean;
+            /** @description false: nothing is sent; default true */
+            enabled?: boolean;
+            /** @description who else gets alerts that nobody acknowledges */
+            escalate?: components["schemas"]["NotifyEscalation"];
+            /** @description types of events */
+            events?: string[];
+            /**
+             * Format: int64
+             * @description seconds for which changes are collected into one notification, and the least time between two; default 60. One that stays alone for 10 s is sent then
+             */
+            group_s?: number;
+            /**
+             * @description alerts of this level and above; default info
+             * @enum {string}
+             */
+            level?: "info" | "warn" | "error" | "critical";
+            /** @description when nothing is sent; what is still the case afterwards is sent then */
+            quiet?: components["schemas"]["NotifyQuiet"];
+            /** @description where they go */
+            receiver: string;
+            /**
+             * Format: int64
+             * @description seconds after which alerts that nobody acknowledged are sent again; 0 = never; default 14400 (4 h)
+             */
+            repeat_s?: number;
+            /** @description whether the end of alerts is sent, too; default true */
+            resolved?: boolean;
+            /** @description only of robots of these sites; default: of every robot, and what has no robot */
+            sites?: string[];
+            /** @description the reason, for the audit */
+            why?: string;
         };
         Saved: {
             entry: components["schemas"]["Entry"];
@@ -6660,6 +7118,17 @@ export interface components {
             /** @description retained documents */
             topics: string[];
         };
+        "Test-receiverRequest": {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+        };
+        TestResult: {
+            detail: string;
+            /** @description of the notification */
+            id: string;
+            /** @description the receiver took it */
+            ok: boolean;
+        };
         Timeline: {
             /** @description of a story: its acts, one after another */
             acts: components["schemas"]["ScoreActSpan"][];
@@ -7712,6 +8181,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "ack-fleet-alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AckRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RobotAlert"];
                 };
             };
             /** @description Error */
@@ -9109,6 +9613,81 @@ export interface operations {
             };
         };
     };
+    "list-notifications": {
+        parameters: {
+            query?: {
+                /** @description only in this state; dead = given up */
+                state?: "waiting" | "sent" | "dead";
+                /** @description only to this receiver */
+                receiver?: string;
+                /** @description only of this route */
+                route?: string;
+                /** @description of what they say */
+                language?: "en" | "de";
+                /** @description at most this many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "resend-notification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resend-notificationRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notification"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-orphans": {
         parameters: {
             query?: never;
@@ -9332,6 +9911,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-receiver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiverRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-receiver": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "test-receiver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Test-receiverRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestResult"];
                 };
             };
             /** @description Error */
@@ -9617,7 +10328,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Ack-alertRequest"];
+                "application/json": components["schemas"]["AckRequest"];
             };
         };
         responses: {
@@ -10711,6 +11422,103 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RolloutDetail"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RouteList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-route": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RouteRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationRoute"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-route": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {

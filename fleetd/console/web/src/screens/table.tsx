@@ -1,5 +1,6 @@
 import {
   IconBell,
+  IconBellRinging,
   IconBolt,
   IconBook2,
   IconCalendarTime,
@@ -141,6 +142,14 @@ const screens: readonly Screen[] = [
     shortcut: 'e',
     right: 'view',
     load: () => import('./events/Events'),
+  },
+  {
+    path: '/notifications',
+    nav: 'notifications',
+    icon: IconBellRinging,
+    shortcut: 'b',
+    right: 'administer',
+    load: () => import('./notifications/Notifications'),
   },
   {
     path: '/audit',

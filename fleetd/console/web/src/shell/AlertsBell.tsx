@@ -21,7 +21,7 @@ export function AlertsBell() {
   const robots = useRobotsOfSite().filter((r) => r.alerts.length > 0);
   const all = robots.reduce((n, r) => n + r.alerts.length, 0);
   const list = useAlerts(every);
-  const ofNoRobot = (list.data?.alerts ?? []).filter((a) => !a.robot);
+  const ofNoRobot = (list.data?.alerts ?? []).filter((a) => !a.robot && !a.acknowledged);
   const robotsWithUnacknowledged = unacknowledged(robots, list.data?.alerts ?? []);
   const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, ofNoRobot.length);
   const label = count > 0 ? t.alerts(count) : all > 0 ? t.allAcknowledged(all) : t.noAlerts;

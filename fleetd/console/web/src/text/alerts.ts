@@ -168,6 +168,14 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     title: 'a rollback is incomplete',
     wayOut: 'Look at the robots that are not restored, and roll it back again, or assign something to them.',
   },
+  robot_lost: {
+    title: 'the connection to it is lost',
+    wayOut: 'Look whether it has power and network. What it does without a link follows from its settings.',
+  },
+  robot_stopped: {
+    title: 'it is stopped until somebody releases the stop',
+    wayOut: 'Find out why it was stopped. When it is safe, release the stop, then enable the robot.',
+  },
 };
 
 const withMeaning = (type: AlertType): [AlertType, AlertWords] => [
@@ -387,6 +395,17 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       title: 'ein Rollout ist nicht ganz zurückgerollt',
       means: 'Der Rollout wurde zurückgerollt, und einige Roboter haben nicht, was sie vorher hatten.',
       wayOut: 'Sehen Sie diese Roboter an, und rollen Sie ihn noch einmal zurück, oder weisen Sie ihnen etwas zu.',
+    },
+    robot_lost: {
+      title: 'die Verbindung zu ihm ist verloren',
+      means: 'Die Verbindung zum Roboter ist abgebrochen, oder es kommt kein Lebenszeichen von ihm.',
+      wayOut: 'Sehen Sie nach, ob er Strom und Netz hat. Was er ohne Verbindung tut, sagen seine Einstellungen.',
+    },
+    robot_stopped: {
+      title: 'er ist gestoppt, bis jemand den Stopp aufhebt',
+      means: 'Jemand oder etwas hat den Roboter gestoppt, und er bleibt es, bis der Stopp aufgehoben wird.',
+      wayOut:
+        'Klären Sie, warum er gestoppt wurde. Ist es sicher, heben Sie den Stopp auf und geben die Bewegung frei.',
     },
   },
 );

@@ -19,8 +19,12 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
   const [asked, setAsked] = useState(false);
   const cache = useQueryClient();
   const path = { id: alert.robot, alert: alert.id };
+  const ofFleet = { alert: alert.id };
   const ack = useMutation({
-    mutationFn: () => data(api.POST('/api/v1/robots/{id}/alerts/{alert}/ack', { params: { path }, body: { note } })),
+    mutationFn: () =>
+      alert.robot
+        ? data(api.POST('/api/v1/robots/{id}/alerts/{alert}/ack', { params: { path }, body: { note } }))
+        : data(api.POST('/api/v1/alerts/{alert}/ack', { params: { path: ofFleet }, body: { note } })),
     onSuccess: () => {
       notifications.show({ message: t.ackDone });
       void cache.invalidateQueries({ queryKey: ['alerts'] });
@@ -38,7 +42,8 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
       >
         <Stack>
           <Text dir="auto">
-            {alert.robot}: {name(alert)}, {alert.detail}
+            {alert.robot && `${alert.robot}: `}
+            {name(alert)}, {alert.detail}
           </Text>
           <Text size="sm" c="dimmed">
             {t.ackHelp}
@@ -54,7 +59,13 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
           />
           {ack.isError && <Refused error={ack.error} />}
           <Group justify="flex-end">
-            <CommandLine lines={[lineOf('ack-alert', { path, body: { note } })]} />
+            <CommandLine
+              lines={[
+                alert.robot
+                  ? lineOf('ack-alert', { path, body: { note } })
+                  : lineOf('ack-fleet-alert', { path: ofFleet, body: { note } }),
+              ]}
+            />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -64,21 +64,19 @@ export function AlertList() {
                 </Text>
               )}
             </Stack>
-            {a.robot && (
-              <Tooltip label={t.notMay} disabled={may}>
-                <Button
-                  size="compact-md"
-                  flex="none"
-                  variant="default"
-                  data-disabled={!may || undefined}
-                  aria-disabled={!may}
-                  aria-label={t.acknowledgeOne(title(a.type), a.robot)}
-                  onClick={() => may && setOpen(a)}
-                >
-                  {t.acknowledge}
-                </Button>
-              </Tooltip>
-            )}
+            <Tooltip label={t.notMay} disabled={may}>
+              <Button
+                size="compact-md"
+                flex="none"
+                variant="default"
+                data-disabled={!may || undefined}
+                aria-disabled={!may}
+                aria-label={t.acknowledgeOne(title(a.type), a.robot || a.rollout || a.schedule || a.id)}
+                onClick={() => may && setOpen(a)}
+              >
+                {t.acknowledge}
+              </Button>
+            </Tooltip>
           </Group>
         </Alert>
       ))}

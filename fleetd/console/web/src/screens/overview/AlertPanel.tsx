@@ -65,7 +65,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
                 </Text>
               )}
             </Stack>
-            {!show && !a.acknowledged && a.robot && (
+            {!show && !a.acknowledged && (
               <Tooltip label={words.notMay} disabled={may}>
                 <Button
                   size="compact-sm"
@@ -73,7 +73,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
                   style={{ flexShrink: 0 }}
                   data-disabled={!may || undefined}
                   aria-disabled={!may}
-                  aria-label={words.acknowledgeOne(title(a.type), a.robot)}
+                  aria-label={words.acknowledgeOne(title(a.type), a.robot || a.rollout || a.schedule || a.id)}
                   onClick={() => may && setOpen(a)}
                 >
                   {words.acknowledge}
