@@ -21,7 +21,7 @@ identity, whether robotd runs and what keeps the robot at rest, the way to its b
 adapters of its body, its sound device and its page. Each finding is ok, warn or fail, and says what to do. The flags, the environment and the
 file of settings are those of robotd. It changes nothing, and may run beside robotd. Its
 exit status is 1 if something fails.`,
-		Example: "  robotd doctor --data /var/lib/robotd\n  robotd doctor --config robot.yaml -o json",
+		Example: "  robotd doctor --data /var/lib/troupe/robotd\n  robotd doctor --config robot.yaml -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "" && output != "json" {
 				return fmt.Errorf("output %q: want json, or none", output)

@@ -87,7 +87,16 @@ func describe(i *identity.Identity) string {
 		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Fleetd.Brokers, " "))
 }
 
-func printNext(out io.Writer, data string) { fmt.Fprintf(out, "next:\n  robotd --data %s\n", data) }
+// serviceData is the data of robotd.service.
+const serviceData = "/var/lib/troupe/robotd"
+
+func printNext(out io.Writer, data string) {
+	if data == serviceData {
+		fmt.Fprint(out, "next:\n  systemctl restart robotd\n")
+		return
+	}
+	fmt.Fprintf(out, "next:\n  robotd --data %s\n", data)
+}
 
 func renewCommand() *cobra.Command {
 	var data string
@@ -106,7 +115,7 @@ new one.`,
 			lowerBound := identity.TimeLowerBound{Built: build.Time(), FleetTime: fleetTime}
 			i, err := identity.Renew(ctx, data, func() time.Time { return lowerBound.Now(time.Now()) })
 			if errors.Is(err, identity.ErrNone) {
-				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/robotd; a robot that was never enrolled gets one with robotd enrol", data)
+				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/troupe/robotd; a robot that was never enrolled gets one with robotd enrol", data)
 			}
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)

@@ -46,6 +46,8 @@ var programs = map[string]func() (string, error){
 	"robotd": buildOnce("robotd", false),
 	"fleetd": buildOnce("fleetd", false),
 	"demo":   buildOnce("deploy/demo", false),
+
+	"package": buildOnce("deploy/package", false),
 }
 
 // demoLikeTest builds the demo with the race detector if the test has it. A broker, a fleetd and

@@ -30,7 +30,7 @@ func envFile(s service, c program.Command) string {
 
 // value is the default of a flag as the environment has it: the items of a list with commas between them.
 func value(f program.Flag) string {
-	if f.Type == "stringSlice" {
+	if f.Type == "stringSlice" || f.Type == "stringArray" {
 		return strings.TrimSuffix(strings.TrimPrefix(f.Default, "["), "]")
 	}
 	return f.Default
