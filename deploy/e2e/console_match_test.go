@@ -34,6 +34,7 @@ var variableParts = []struct {
 	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of fleetd's stop documents, which is a time
 	{"count", `events published again: (\d+)`, false},
 	{"amount", `(\d+) (?:records|KiB)`, false}, // of a recording
+	{"migration", `schema version (\d+)`, false},
 	{"records", `/(?:sample|unit|transition|event|order) +(\d+)`, false},
 	{"speed", `"(?:vx_mps|wz_radps|x_m|y_m|theta_rad)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},

@@ -173,7 +173,8 @@ func TestFilesAreRestoredAndReadableByTheirOwnerOnly(t *testing.T) {
 	o.Environ = []string{"TROUPE_FLEETD_BROKER_PASSWORD=a b$c", "TROUPE_FLEETD_CA=ca"}
 	o.Sources = []backup.Source{
 		{Setting: "ca", Path: filepath.Join(dir, "ca")}, {Setting: "sign-key", Path: write("keys/sign.key", "key", 0o600)},
-		{Setting: "spool", Path: write("fleet.db.stops", "a stop\n", 0o600), Missing: true}, {Path: write("users", "op1", 0o640)},
+		{Setting: "spool", Name: backup.StopsFile, Path: write("fleet.db.stops", "a stop\n", 0o600), Missing: true},
+		{Name: backup.SealKeyFile, Path: write("fleet.db.seal-key", "seal", 0o600), Missing: true}, {Path: write("users", "op1", 0o640)},
 	}
 	path := mustMake(t, o)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -195,7 +196,7 @@ func TestFilesAreRestoredAndReadableByTheirOwnerOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"ca/root.pem": "root", "ca/issued/a1.pem": "issued", "sign-key/sign.key": "key", "fleet.db.stops": "a stop\n",
+		"ca/root.pem": "root", "ca/issued/a1.pem": "issued", "sign-key/sign.key": "key", "fleet.db.stops": "a stop\n", "fleet.db.seal-key": "seal",
 		filepath.Join("also", dir, "users"): "op1", "fleetd.env": "TROUPE_FLEETD_BROKER_PASSWORD=\"a b\\$c\"\nTROUPE_FLEETD_CA=ca\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(target, name)); err != nil || string(got) != want {

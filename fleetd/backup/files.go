@@ -26,6 +26,9 @@ const (
 	SettingsFile = "fleetd.env"
 	// StopsFile has the stops that the database did not have yet.
 	StopsFile = "stops"
+	// SealKeyFile has the key that seals secrets in the database, if no setting names its file and it does not follow from
+	// the fleet's keys.
+	SealKeyFile = "seal-key.default"
 	// AlsoFolder has the files that only the person who makes the backup knows of.
 	AlsoFolder = "also"
 )
@@ -33,6 +36,7 @@ const (
 // Source is a file or a folder to back up.
 type Source struct {
 	Setting string // that names it; empty = none does
+	Name    string // in the backup; empty = it follows from the setting or the path
 	Path    string
 	Missing bool // it may be missing or empty
 }
@@ -100,8 +104,8 @@ func readSources(sources []Source) (files []sealedFile, err error) {
 // name is the name in the backup of a file of the source.
 func (s Source) name(below string) string {
 	switch {
-	case s.Setting == "spool":
-		return StopsFile
+	case s.Name != "":
+		return s.Name
 	case s.Setting != "":
 		return path.Join(s.Setting, below)
 	}

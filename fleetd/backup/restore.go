@@ -172,7 +172,13 @@ func (o *RestoreOptions) planFiles(files []sealedFile, sqlite string) (p filePla
 	}
 	for _, f := range files {
 		to := plannedFile{f, filepath.Join(o.Files, filepath.FromSlash(f.Name))}
-		if f.Name == StopsFile {
+		switch f.Name {
+		case SealKeyFile:
+			if spool == "" {
+				continue
+			}
+			to.to = SealKeyOf(spool)
+		case StopsFile:
 			if to.to = spool; spool == "" || f.Bytes == 0 {
 				continue
 			}
@@ -184,7 +190,7 @@ func (o *RestoreOptions) planFiles(files []sealedFile, sqlite string) (p filePla
 			p.spool = to
 			continue
 		}
-		if o.Files == "" {
+		if o.Files == "" && f.Name != SealKeyFile {
 			continue
 		}
 		body, err := os.ReadFile(to.to)
@@ -200,6 +206,9 @@ func (o *RestoreOptions) planFiles(files []sealedFile, sqlite string) (p filePla
 	}
 	return p, nil
 }
+
+// SealKeyOf is the file with the key that seals secrets in the database, of a fleetd with this spool.
+func SealKeyOf(spool string) string { return strings.TrimSuffix(spool, ".stops") + ".seal-key" }
 
 // refuseFull returns ErrNotEmpty if the target has what a restore without Replace must not touch.
 func (o *RestoreOptions) refuseFull(database string, p filePlan) error {

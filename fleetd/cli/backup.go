@@ -24,7 +24,10 @@ import (
 )
 
 // fileSettings are the settings of serve that name a file or a folder which belongs into a backup.
-var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "config"}
+var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "seal-key", "config"}
+
+// shownTime is the format of the moment that a backup is a copy of.
+const shownTime = "2006-01-02 15:04:05 UTC"
 
 const passphraseHelp = "file whose first line is the passphrase; default: it is asked for on the terminal"
 
@@ -55,7 +58,9 @@ the server's version or a later one.`,
 	}
 	serve := sh.serveCommand().Flags()
 	for _, name := range append([]string{"database", "spool"}, fileSettings...) {
-		c.Flags().AddFlag(serve.Lookup(name))
+		if f := serve.Lookup(name); f != nil {
+			c.Flags().AddFlag(f)
+		}
 	}
 	c.Flags().StringVar(&passphraseFile, "passphrase-file", "", passphraseHelp)
 	c.Flags().IntVar(&keep, "keep", 0, "if FILE is a folder: afterwards remove the oldest backups of this fleet in it, but for so many; 0 = remove none")
@@ -116,7 +121,7 @@ func (sh *shell) describe(m backup.Manifest) {
 	if name == "" {
 		name = m.FleetID
 	}
-	fmt.Fprintf(sh.Out, "  fleet     %s, as it was at %s\n", name, m.MadeAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	fmt.Fprintf(sh.Out, "  fleet     %s, as it was at %s\n", name, m.MadeAt.UTC().Format(shownTime))
 	fmt.Fprintf(sh.Out, "  database  %s, schema version %d, robots: %d, users: %d\n", m.Database, m.Migration, m.Robots, m.Users)
 	if len(m.Members) > 0 {
 		fmt.Fprintf(sh.Out, "  besides   %s\n", orElse(m.Keys(), "nothing"))
@@ -251,7 +256,7 @@ func (sh *shell) restored(path string, o backup.RestoreOptions, got backup.Resto
   3. fleetd alert list shows what robots hold that the backup does not have, and how to keep or remove it
   4. what was changed after %s is lost: users, passwords, tokens and certificates that were
      revoked since then are valid again, so revoke them again
-`, got.MadeAt.UTC().Format("2006-01-02 15:04 UTC"))
+`, got.MadeAt.UTC().Format(shownTime))
 	if got.Unrecorded != nil {
 		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the audit does not name it: %v\n", got.Unrecorded)
 	}
@@ -268,8 +273,10 @@ func sourcesOf(k *koanf.Koanf, also []string) (all []backup.Source) {
 	if path, ok := strings.CutPrefix(k.String("database"), "sqlite:"); ok && spool == "" {
 		spool = path + ".stops"
 	}
-	if spool != "" {
-		all = append(all, backup.Source{Setting: "spool", Path: spool, Missing: true})
+	spool = orElse(spool, orElse(k.String("name"), "fleetd")+".stops")
+	all = append(all, backup.Source{Setting: "spool", Name: backup.StopsFile, Path: spool, Missing: true})
+	if k.String("seal-key") == "" {
+		all = append(all, backup.Source{Name: backup.SealKeyFile, Path: backup.SealKeyOf(spool), Missing: true})
 	}
 	for _, path := range also {
 		all = append(all, backup.Source{Path: path})
@@ -387,8 +394,8 @@ func sizeText(n int64) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprint(n, " bytes")
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 10<<20:
+		return fmt.Sprint(n>>10, " KiB")
 	case n < 1<<30:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
