@@ -8,6 +8,7 @@ package page
 
 import (
 	"context"
+	"crypto/subtle"
 	"embed"
 	"errors"
 	"log/slog"
@@ -59,8 +60,11 @@ type Config struct {
 	Hosts  []string // names by which browsers may ask for the page, beside localhost and IP addresses
 	Broker string
 	Robot  Robot
-	Now    func() time.Time
-	Logger *slog.Logger
+	// Metrics answers scrapers that send MetricsToken; nil: there are no metrics.
+	Metrics      http.Handler
+	MetricsToken string
+	Now          func() time.Time
+	Logger       *slog.Logger
 }
 
 // Server serves the page.
@@ -97,6 +101,9 @@ func New(c Config) (*Server, error) {
 	mux.HandleFunc("POST /sign-in", s.signIn)
 	mux.HandleFunc("POST /sign-out", s.signOut)
 	mux.HandleFunc("GET /status", s.status)
+	if c.Metrics != nil {
+		mux.HandleFunc("GET /metrics", s.metrics)
+	}
 	mux.HandleFunc("GET /{$}", s.signedIn(s.show))
 	mux.HandleFunc("POST /do/{action}", s.signedIn(s.do))
 	s.handler = s.guard(http.NewCrossOriginProtection().Handler(mux))
@@ -123,6 +130,16 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// metrics answers a scraper.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(s.MetricsToken)) != 1 {
+		http.Error(w, "send the token of robotd's setting metrics_token_file as Authorization: Bearer", http.StatusUnauthorized)
+		return
+	}
+	s.Metrics.ServeHTTP(w, r)
 }
 
 func (s *Server) known(host string) bool {

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// missedAfter is how many periods late a Tick misses its deadline: half of the time
+	// MissedAfter is how many periods late a Tick misses its deadline: half of the time
 	// after which units that are not fed stop by themselves.
-	missedAfter = driver.WatchdogTicks / 2
+	MissedAfter = driver.WatchdogTicks / 2
 	// missedEvery is how often an event reports missed deadlines.
 	missedEvery = 10 * time.Second
 )
@@ -30,7 +30,7 @@ type missed struct {
 // those that follow together.
 func (t Step) Ticked(by time.Duration) {
 	l := &t.late
-	if by >= missedAfter*t.cfg.Tick {
+	if by >= MissedAfter*t.cfg.Tick {
 		l.count++
 		l.worst = max(l.worst, by)
 	}

@@ -3,6 +3,7 @@ package robot
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -41,7 +42,9 @@ func (w *latchWriter) run() {
 	for e := range w.waiting {
 		w.before("latches")
 		ev := event.LatchesSaved{N: e.N}
-		if err := w.disk.saveLatches(e.Value); err != nil {
+		began := time.Now()
+		err := w.disk.saveLatches(e.Value)
+		if w.loop.meter.wrote(began, err); err != nil {
 			ev.Refused = w.disk.why(err)
 			w.log.Error("latches not persisted: a restart would lose them", "reason", ev.Refused, "error", err)
 		}

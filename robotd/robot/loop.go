@@ -36,6 +36,7 @@ type loop struct {
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
 	flight      *flight       // nil = nothing is recorded
+	meter       *meter        // nil = nothing is measured
 	at, until   time.Duration // of the present step, since boot; what it permits to move may begin until then
 	withheld    bool          // something was not begun, because that time was over
 	unitsOff    func()        // switches all units off before it returns, whatever the state is
@@ -73,7 +74,8 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		if l.begin != nil {
 			l.begin()
 		}
-		l.flight.begin(time.Now(), ev)
+		began := time.Now()
+		l.flight.begin(began, ev)
 		first := ev
 		for {
 			now := nowAt(l.start)
@@ -95,6 +97,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			}
 		}
 		l.flight.end(first, l.state.AckState())
+		l.meter.step(first, time.Since(began))
 		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.onFleetTime != nil {
 			l.onFleetTime(fleet)
 		}

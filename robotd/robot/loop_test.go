@@ -15,8 +15,10 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
+	"troupe/robotd/page"
 	"troupe/schema"
 	"troupe/schema/bubble"
+	"troupe/schema/metric/metrictest"
 )
 
 // bareLoop is a loop around a robot whose effects go into a list.
@@ -134,6 +136,7 @@ func TestLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 func TestLateTicksAreReported(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
+		l.meter = newMeter(Page{MetricsToken: "token"}, 20*time.Millisecond)
 		ctx, end := context.WithCancel(t.Context())
 		began := time.Now()
 		stalls := []time.Duration{time.Minute, time.Minute + 2*time.Second, time.Minute + 4*time.Second}
@@ -161,6 +164,10 @@ func TestLateTicksAreReported(t *testing.T) {
 		}()
 		if err := l.run(ctx, time.Second, nil); err != nil {
 			t.Fatal(err)
+		}
+		served := metrictest.Values(t, metrictest.Scrape(t, l.meter.handler(&Config{ID: "r1", Data: t.TempDir()}, &viewed{err: page.ErrSilent})))
+		if n := served["troupe_robotd_loop_deadlines_missed_total"]; n != 3 || served["troupe_robotd_answers"] != 0 {
+			t.Errorf("metrics count %v late periods, and answers is %v", n, served["troupe_robotd_answers"])
 		}
 		if len(missed) != 2 || !strings.HasPrefix(missed[0], "1m1s ") || !strings.HasPrefix(missed[1], "1m11s ") || !strings.HasSuffix(missed[1], `"count":2}`) {
 			t.Errorf("missed deadlines: %q", missed)

@@ -22,11 +22,11 @@ const noPage = "off"
 
 // servePage serves the robot's own page until ctx ends. A robot without its page, such as one
 // whose port is in use, is as good as any other.
-func servePage(ctx context.Context, c *Config, robot page.Robot, log *slog.Logger) {
+func servePage(ctx context.Context, c *Config, robot page.Robot, metrics http.Handler, log *slog.Logger) {
 	if c.Page.Listen == "" || c.Page.Listen == noPage {
 		return
 	}
-	own, err := page.New(page.Config{ID: c.ID, Data: c.dir(), Hosts: c.Page.Hosts, Broker: c.Broker, Robot: robot, Now: time.Now, Logger: log})
+	own, err := page.New(page.Config{ID: c.ID, Data: c.dir(), Hosts: c.Page.Hosts, Broker: c.Broker, Robot: robot, Now: time.Now, Logger: log, Metrics: metrics, MetricsToken: c.Page.MetricsToken})
 	if err != nil {
 		log.Error("the robot has no page", "error", err)
 		return

@@ -99,6 +99,8 @@ type Config struct {
 type Page struct {
 	Listen string   // address, on this computer unless it names an interface; empty or off: the robot has no page
 	Hosts  []string // names by which browsers may ask for it, beside localhost
+	// MetricsToken is what a scraper sends as Authorization: Bearer to get the metrics there; empty: there are none.
+	MetricsToken string
 }
 
 // SpecialModes names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.
@@ -211,7 +213,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	pageCtx, closePage := context.WithCancel(context.Background())
 	var pages sync.WaitGroup
-	pages.Go(func() { servePage(pageCtx, &cfg, onPage, log) })
+	measured := newMeter(cfg.Page, brainConfig.Tick)
+	pages.Go(func() { servePage(pageCtx, &cfg, onPage, measured.handler(&cfg, onPage), log) })
 	defer pages.Wait()
 	defer closePage()
 	if err := body.Open(ctx); err != nil {
@@ -230,6 +233,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer end()
 	h := &effectRunner{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
+	h.loop.meter = measured
 	h.loop.carryOut, h.loop.unitsOff = h.carryOut, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.BootIDs(), version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {

@@ -88,12 +88,16 @@ var settings = []setting{
 	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time"},
 	{"page", DefaultPage, "address of the robot's own page, for this computer only unless it names another interface; off: it has none"},
 	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
+	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to whoever sends the token as Authorization: Bearer; default: no metrics"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
 // sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
 // the order in which they are applied: rules name handlers.
 var sameAsFleet = []string{"low_battery", "charged", "life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting, intents.TableSetting, intents.ConfidenceSetting}
+
+// minToken is how many characters a token has at least, so that nobody guesses it.
+const minToken = 16
 
 const lifeHumansLost = "life.humans_lost_timeout_ms"
 
@@ -154,7 +158,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"), RecorderBytes: k.Int64("recorder_mib") << 20,
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:      sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
-		Page:     Page{k.String("page"), k.Strings("page_host")},
+		Page:     Page{Listen: k.String("page"), Hosts: k.Strings("page_host")},
 		Scenario: Scenario{Live: k.Bool("sim.faults"), File: k.String("sim.scenario")},
 		Body: Body{
 			Model: k.String("model"), Serial: k.String("serial"),
@@ -206,6 +210,15 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			fault("password_file: %w", err)
 		}
 		c.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if path := k.String("metrics_token_file"); path != "" {
+		b, err := os.ReadFile(filepath.Clean(path))
+		if c.Page.MetricsToken = strings.TrimSpace(string(b)); err == nil && len(c.Page.MetricsToken) < minToken {
+			err = fmt.Errorf("the token in %s has fewer than %d characters", path, minToken)
+		}
+		if err != nil {
+			fault("metrics_token_file: %w", err)
+		}
 	}
 	if err := level.UnmarshalText([]byte(k.String("log_level"))); err != nil {
 		fault("log_level: %w", err)

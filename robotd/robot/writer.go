@@ -80,7 +80,9 @@ func (s *writer) work(batches []batch) {
 	}
 	var refused schema.Reason
 	if len(saves) > 0 {
-		if err := s.disk.save(saves); err != nil {
+		began := time.Now()
+		err := s.disk.save(saves)
+		if s.loop.meter.wrote(began, err); err != nil {
 			refused = s.disk.why(err)
 			s.log.Error("write to disk refused", "reason", refused, "error", err)
 		}
@@ -225,6 +227,7 @@ func (s *writer) messageAtOnce(p numberedPublish) error {
 
 // publishAnswer publishes an answer, and waits in another goroutine for its PUBACK.
 func (s *writer) publishAnswer(p numberedPublish, m link.Message) error {
+	published := time.Now()
 	wait, err := s.link.PublishAsync(noWait, m)
 	if err != nil {
 		<-s.confirms
@@ -239,6 +242,7 @@ func (s *writer) publishAnswer(p numberedPublish, m link.Message) error {
 			s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
 			return
 		}
+		s.loop.meter.acknowledged(published)
 		s.loop.send(s.ctx, event.Delivered{Key: p.Confirm})
 	})
 	return nil
