@@ -126,7 +126,7 @@ test('an alert says what to do, and is gone when the part is repaired', async ({
 });
 
 test('measurements are drawn, and said in words', async ({ page }) => {
-  await open(page, '/robots/r1/telemetry');
+  await open(page, '/robots/r1/telemetry?span=live');
   const battery = part(page, 'Battery');
   await expect(battery.locator('canvas')).toBeVisible();
   await expect(battery.getByRole('img')).toHaveAccessibleName(/^Battery: \d+ % now, \d+ % to \d+ %$/);
@@ -137,6 +137,51 @@ test('measurements are drawn, and said in words', async ({ page }) => {
     return new Set(new Uint32Array(data.buffer)).size;
   });
   expect(drawn).toBeGreaterThan(2);
+});
+
+test('kept measurements of a day are drawn, said in words, and read with arrow keys', async ({ page }) => {
+  const start = Date.UTC(2026, 2, 14, 12);
+  const point = (minutes: number, mean: number) => ({
+    at: new Date(start + minutes * 60_000).toISOString(),
+    min: mean - 1,
+    mean,
+    max: mean + 1,
+    values: 6,
+  });
+  await page.route('**/api/v1/robots/r1/measurements?*', (route) =>
+    route.fulfill({
+      json: {
+        robot: 'r1',
+        since: new Date(start).toISOString(),
+        until: new Date(start + 86_400_000).toISOString(),
+        step_s: 300,
+        series: [
+          {
+            name: 'battery',
+            unit: '%',
+            text: '',
+            points: [point(0, 90), point(5, 88), point(125, 70), point(130, 69)],
+          },
+        ],
+      },
+    }),
+  );
+  await open(page, '/robots/r1/telemetry');
+  const battery = part(page, 'Battery');
+  const plot = battery.getByRole('img');
+  await expect(plot).toHaveAccessibleName(
+    /^Battery: 69 % at the end, 68 % to 91 %, 79.3 % on average; nothing was measured for up to 115 minutes/,
+  );
+  await plot.focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(battery.getByRole('status')).toContainText(': 69 % (68 % to 70 %)');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await expect(battery.getByRole('status')).toContainText(': 88 % (87 % to 89 %)');
+  await expect(part(page, 'Hottest unit')).toContainText('only while it is warm');
+  await page.getByRole('radiogroup', { name: 'Time that is shown' }).getByText('Week').click();
+  await expect(page).toHaveURL(/span=week/);
+  await expect(battery.locator('canvas')).toBeVisible();
 });
 
 test('what the robot published and what fleetd publishes for it is shown as it is', async ({ page }) => {

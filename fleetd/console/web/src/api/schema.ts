@@ -1088,6 +1088,7 @@ export interface paths {
         trace?: never;
     };
     "/api/v1/notifications": {
+    "/api/v1/measurements": {
         parameters: {
             query?: never;
             header?: never;
@@ -1096,6 +1097,11 @@ export interface paths {
         };
         /** List what was sent, what waits and what was given up, the newest first */
         get: operations["list-notifications"];
+        /**
+         * List one measurement of all robots over time
+         * @description Of the robots that the request may see: how many have a value, the least, the mean and the greatest.
+         */
+        get: operations["list-fleet-measurements"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1563,6 +1569,26 @@ export interface paths {
         get?: never;
         /** Replace a robot's labels */
         put: operations["set-labels"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was measured of a robot over time
+         * @description The least, the mean and the greatest value of each interval. fleetd keeps a point a minute for a week and one each 15 minutes for a year, unless its settings say otherwise; from before that there is nothing. Intervals are as long as needed for at most so many points.
+         */
+        get: operations["list-measurements"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -3660,6 +3686,42 @@ export interface components {
             /** @description of PKCE */
             verifier: string;
         };
+        FleetMeasurements: {
+            name: string;
+            /** @description in the order of time */
+            points: components["schemas"]["FleetPoint"][];
+            since: string;
+            /**
+             * Format: int64
+             * @description length of the interval of each point, in seconds
+             */
+            step_s: number;
+            text: string;
+            unit: string;
+            until: string;
+        };
+        FleetPoint: {
+            /** @description when the interval begins */
+            at: string;
+            /** @description the robot with the greatest value */
+            highest: string;
+            /** @description the robot with the least value */
+            lowest: string;
+            /** Format: double */
+            max: number;
+            /**
+             * Format: double
+             * @description of the means of the robots
+             */
+            mean: number;
+            /** Format: double */
+            min: number;
+            /**
+             * Format: int64
+             * @description of how many there is a value
+             */
+            robots: number;
+        };
         FolderAsset: {
             /** @description media type, as its first bytes say */
             media: string;
@@ -4133,6 +4195,40 @@ export interface components {
             sites: string[];
             /** @description name of the token of the request */
             token?: string;
+        };
+        MeasuredPoint: {
+            /** @description when the interval begins, by fleetd's clock */
+            at: string;
+            /** Format: double */
+            max: number;
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            min: number;
+            /**
+             * Format: int64
+             * @description how many arrived
+             */
+            values: number;
+        };
+        MeasuredSeries: {
+            name: string;
+            /** @description in the order of time */
+            points: components["schemas"]["MeasuredPoint"][];
+            text: string;
+            unit: string;
+        };
+        Measurements: {
+            robot: string;
+            /** @description those that have a point in this time */
+            series: components["schemas"]["MeasuredSeries"][];
+            since: string;
+            /**
+             * Format: int64
+             * @description length of the interval of each point, in seconds; an interval in which nothing arrived has no point
+             */
+            step_s: number;
+            until: string;
         };
         Misfit: {
             /** @description the story or activity */
@@ -9626,6 +9722,19 @@ export interface operations {
                 language?: "en" | "de";
                 /** @description at most this many */
                 limit?: number;
+    "list-fleet-measurements": {
+        parameters: {
+            query: {
+                /** @description battery, temperature, loop_lateness, round_trip, heartbeat_gap, silence_budget or speed */
+                name: string;
+                /** @description default a day before until; only what was measured at or after */
+                since?: string;
+                /** @description default now; only what was measured before */
+                until?: string;
+                /** @description at most so many */
+                points?: number;
+                /** @description only of robots whose label site is this */
+                site?: string;
             };
             header?: never;
             path?: never;
@@ -9675,6 +9784,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Notification"];
+                    "application/json": components["schemas"]["FleetMeasurements"];
                 };
             };
             /** @description Error */
@@ -10607,6 +10717,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Robot"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-measurements": {
+        parameters: {
+            query?: {
+                /** @description only these, with commas: battery, temperature, loop_lateness, round_trip, heartbeat_gap, silence_budget, speed */
+                names?: string[];
+                /** @description default a day before until; only what was measured at or after */
+                since?: string;
+                /** @description default now; only what was measured before */
+                until?: string;
+                /** @description at most so many of each series */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Measurements"];
                 };
             };
             /** @description Error */

@@ -8,6 +8,7 @@ import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
 import { count } from './counts';
 import { AlertPanel } from './AlertPanel';
+import { FleetBattery } from './FleetBattery';
 import { LookFirst } from './LookFirst';
 import { NeedsAdministrator, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
 import { useOverviewTexts } from './text';
@@ -79,6 +80,7 @@ export default function Overview() {
         <div>
           <Driving fleet={fleet} />
           <FleetdPanel counts={c} />
+          <FleetBattery site={site} />
         </div>
         <LastEvents site={site} />
       </div>

@@ -1,14 +1,19 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useSearchParams } from 'react-router';
 
 import { texts } from '../../text/language';
 import { Chart } from './Chart';
+import { type Span, spans } from './curve';
+import Kept from './Kept';
 import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { type Sample, useSamples } from './samples';
 
 const useTexts = texts(
   {
-    kept: 'fleetd keeps no measurements. These were collected by this tab since you opened the page of the robot, for an hour at most.',
+    spans: { live: 'Live', hour: 'Hour', day: 'Day', week: 'Week', year: 'Year' },
+    spanTitle: 'Time that is shown',
+    live: 'These were collected by this tab since you opened the page of the robot, for an hour at most. fleetd keeps a point a minute; the other spans show it.',
     battery: 'Battery',
     'round trip': 'Round trip of a message',
     'silence budget': 'Silence left until the link is lost',
@@ -21,7 +26,9 @@ const useTexts = texts(
     away: 'The robot is not connected. Values come when it is back.',
   },
   {
-    kept: 'fleetd bewahrt keine Messwerte auf. Diese hat dieser Tab gesammelt, seit Sie die Seite des Roboters geöffnet haben, höchstens eine Stunde lang.',
+    spans: { live: 'Live', hour: 'Stunde', day: 'Tag', week: 'Woche', year: 'Jahr' },
+    spanTitle: 'Gezeigter Zeitraum',
+    live: 'Diese Werte hat dieser Tab gesammelt, seit Sie die Seite des Roboters geöffnet haben, höchstens eine Stunde lang. fleetd bewahrt einen Punkt je Minute auf; die anderen Zeiträume zeigen ihn.',
     battery: 'Batterie',
     'round trip': 'Umlaufzeit einer Nachricht',
     'silence budget': 'Stille, bis die Verbindung als verloren gilt',
@@ -45,8 +52,30 @@ const none: Sample[] = [];
 /** The first samples are of the stream, which has less than the robot's documents. */
 const few = 3;
 
-/** Charts of what the robot reports, collected by this page. */
+const choices = ['live', ...(Object.keys(spans) as Span[])] as const;
+
+/** Charts of what the robot reports: live, or of a span of time that fleetd kept. */
 export default function TelemetryTab() {
+  const t = useTexts();
+  const { id } = usePage();
+  const [query, setQuery] = useSearchParams();
+  const chosen = choices.find((c) => c === query.get('span')) ?? 'day';
+  return (
+    <Stack>
+      <SegmentedControl
+        aria-label={t.spanTitle}
+        value={chosen}
+        onChange={(span) => setQuery({ span }, { replace: true })}
+        data={choices.map((value) => ({ value, label: t.spans[value] }))}
+        style={{ alignSelf: 'flex-start' }}
+      />
+      {chosen === 'live' ? <Live /> : <Kept key={chosen} id={id} span={chosen} />}
+    </Stack>
+  );
+}
+
+/** Charts of what this page has collected. */
+function Live() {
   const t = useTexts();
   const { id, stale } = usePage();
   const samples = useSamples((s) => s.of[id]) ?? none;
@@ -56,7 +85,7 @@ export default function TelemetryTab() {
   return (
     <Stack>
       <Text size="sm" c="dimmed" role="note">
-        {t.kept}
+        {t.live}
       </Text>
       <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }}>
         {charts.map((c) => (
