@@ -82,6 +82,16 @@ type PolicyResult struct {
 	Warnings  []schema.Problem `json:"warnings"`
 	Misfits   []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack"`
 	Rollouts  []PolicyRollout  `json:"rollouts" doc:"that bring it to the robots; empty if they get it at once"`
+	Ends      []PolicyEnd      `json:"ends" doc:"open rollouts that give robots nothing any more"`
+}
+
+// PolicyEnd is an open rollout that gives robots nothing any more, because a policy decides something else for them.
+type PolicyEnd struct {
+	Rollout string `json:"rollout"`
+	Name    string `json:"name,omitempty"`
+	Content string `json:"content" doc:"in a few words"`
+	Robots  int    `json:"robots" doc:"that it has not decided"`
+	Whole   bool   `json:"whole" doc:"it is aborted; else its other robots go on"`
 }
 
 // PolicyRollout is a rollout that brings what a policy says to robots.
@@ -307,11 +317,16 @@ func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err
 		}
 		rollouts = append(rollouts, one)
 	}
+	ends := []PolicyEnd{}
+	for _, end := range e.Ends {
+		o := end.Rollout
+		ends = append(ends, PolicyEnd{Rollout: o.ID, Name: o.Name, Content: o.Content.String(), Robots: len(end.Robots), Whole: end.Whole})
+	}
 	view.Selects, view.Decides = e.Total, len(e.Decides)
 	return &answer[PolicyResult]{PolicyResult{
 		Policy: view, DryRun: ask.DryRun, Deleted: deleted && !ask.DryRun, Total: e.Total, Decides: len(e.Decides), Updated: nonNil(e.Updated), Unchanged: nonNil(e.Unchanged),
 		Pinned: nonNil(e.Pinned), Left: nonNil(e.Left), Overlaps: nonNil(e.Overlaps), Warnings: nonNil(e.Warnings), Misfits: nonNil(e.Misfits),
-		Rollouts: rollouts,
+		Rollouts: rollouts, Ends: ends,
 	}}, nil
 }
 

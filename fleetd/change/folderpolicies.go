@@ -98,7 +98,7 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 	afterState.Library.Entries = r.newestEntries()
 	writer := &Policies{Deps: r.Deps, Rollouts: r.Rollouts}
 	changed := false
-	var replaced []policy.Policy
+	var replaced []policy.Policy // as they were
 	for _, one := range all {
 		c := r.made.PolicyChange(r.before, afterState, one.path, one.was, one.next)
 		if r.made.Add(c); c.Effect == library.EffectNone && one.was.Owner == r.folder.Name {
@@ -128,8 +128,26 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 		return err
 	}
 	for _, was := range replaced { // after the new rollouts, whose plans counted the robots that they take from these
-		if err := writer.abortRollout(ctx, r.tx, was, r.by); err != nil {
+		ends, err := r.endings(ctx, r.tx, nil, was, true)
+		if err != nil {
 			return err
+		}
+		r.ends = append(r.ends, ends...)
+	}
+	return r.endRollouts(ctx)
+}
+
+// endRollouts makes the open rollouts end that give robots something else than what policies say now.
+func (r *folderRun) endRollouts(ctx context.Context) error {
+	whole := map[string]bool{}
+	for _, ends := range r.ends {
+		whole[ends.Rollout.ID] = whole[ends.Rollout.ID] || ends.Whole
+	}
+	for _, ends := range r.ends {
+		if ends.Whole || !whole[ends.Rollout.ID] {
+			if err := r.Rollouts.end(ctx, r.tx, ends, r.by); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -300,6 +318,12 @@ func (r *folderRun) giveGroup(ctx context.Context, g group, reach *folder.Reach)
 		}
 		return nil
 	}
+	g.unchanged = planned.Unchanged
+	ends, err := r.endings(ctx, r.tx, []group{g}, policy.Policy{}, false)
+	if err != nil {
+		return err
+	}
+	r.ends = append(r.ends, ends...)
 	reach.Robots = slices.Sorted(slices.Values(planned.Updated))
 	if len(reach.Robots) == 0 {
 		return nil

@@ -232,6 +232,7 @@ type folderRun struct {
 	before  folder.State
 	made    folder.Made
 	touched []string // robots that get something at once
+	ends    []RolloutEnd
 	found   []library.FileProblem
 }
 

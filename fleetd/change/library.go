@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/content"
 	"troupe/fleetd/library"
+	"troupe/fleetd/policy"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -101,12 +104,46 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
-		var found []schema.Problem
-		done, found = library.Delete(rows, kind, id, expect, by.WithTime(now))
-		return done.Changes, found
+	err = l.applyPlan(ctx, p, library.ForDelete(kind, id), selector.Selector{}, func(tx *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
+		if found, err = namedElsewhere(ctx, tx, kind, id); err != nil {
+			return c, err
+		}
+		removal, more := library.Delete(rows, kind, id, expect, by.WithTime(now))
+		if done, found = removal, append(more, found...); len(found) > 0 {
+			return c, errRefused
+		}
+		return done.Changes, nil
 	})
 	return done, found, err
+}
+
+// namedElsewhere says which policies and schedules name a story or an activity, and would fail without it.
+func namedElsewhere(ctx context.Context, tx *store.Tx, kind library.Kind, id string) (found []schema.Problem, err error) {
+	if kind == library.KindAct {
+		return nil, nil
+	}
+	policies, err := tx.Policies(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(who string, c content.Content, hint string) {
+		if slices.Contains(policyEntries([]policy.Policy{{Content: c}})[kind], id) {
+			found = append(found, schema.NewProblem("", library.CodeInUse, fmt.Sprintf("%s names the %s %s", who, kind, id), hint))
+		}
+	}
+	for _, p := range policies {
+		refuse("policy "+p.ID, p.Content, "put the policy with something else, or delete it first: fleetd policy delete "+p.ID)
+	}
+	schedules, err := tx.Schedules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range schedules {
+		if s.Action.Assign != nil {
+			refuse("schedule "+s.ID, *s.Action.Assign, "put the schedule with something else, or delete it first: fleetd schedule delete "+s.ID)
+		}
+	}
+	return found, nil
 }
 
 // Recover recovers a deleted entry.

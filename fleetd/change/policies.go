@@ -49,6 +49,7 @@ type PolicyEffect struct {
 	Warnings  []schema.Problem
 	Misfits   []library.Misfit
 	Rollouts  []PolicyRollout // that bring it to the robots
+	Ends      []RolloutEnd    // open rollouts that give robots nothing any more
 }
 
 // PolicyRollout is a rollout that brings what a policy says to robots.

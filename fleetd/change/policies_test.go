@@ -26,6 +26,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/policy"
 	"troupe/fleetd/rollout"
+	"troupe/fleetd/schedule"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
@@ -414,34 +415,130 @@ func TestChangedPolicyEndsItsRollout(t *testing.T) {
 			w.label(fmt.Sprintf("r%d", i), map[string]string{"site": "lobby"})
 		}
 		w.put(policy.Policy{ID: "fleet", Place: 50, Selector: selector.All(), Content: storyOf("museum")})
-		put := func(p policy.Policy, taken *int) change.PolicyEffect {
-			e, found, err := w.policies.Put(w.Context(), anna, change.PolicyPut{Policy: p, Supersede: taken}, anyRobots, who)
+		put := func(p policy.Policy) change.PolicyEffect {
+			e, found, err := w.policies.Put(w.Context(), anna, change.PolicyPut{Policy: p}, anyRobots, who)
 			w.fine(found, err)
 			return e
 		}
 		p := policy.Policy{ID: "lobby", Place: 10, Enabled: true, Selector: site("lobby"), Content: storyOf("other")}
-		for i, c := range []struct {
+		for _, c := range []struct {
 			what string
 			do   func(policy.Policy)
 		}{
-			{"puts back what it said", func(p policy.Policy) { p.Content = storyOf("museum"); put(p, nil) }},
-			{"disables it", func(p policy.Policy) { p.Enabled = false; put(p, nil) }},
-			{"narrows it", func(p policy.Policy) { p.Selector = site("hall"); put(p, nil) }},
-			{"places it behind another one", func(p policy.Policy) { p.Place = 60; put(p, nil) }},
+			{"puts back what it said", func(p policy.Policy) { p.Content = storyOf("museum"); put(p) }},
+			{"disables it", func(p policy.Policy) { p.Enabled = false; put(p) }},
+			{"narrows it", func(p policy.Policy) { p.Selector = site("hall"); put(p) }},
+			{"places it behind another one", func(p policy.Policy) { p.Place = 60; put(p) }},
 			{"deletes it", func(policy.Policy) {
 				_, found, err := w.policies.Delete(w.Context(), anna, change.PolicyPut{Policy: policy.Policy{ID: "lobby"}}, anyRobots, who)
 				w.fine(found, err)
 			}},
 		} {
-			var taken *int
-			if i > 0 {
-				taken = new(6) // they are in the rollout of before, which ends when these robots are decided
-			}
-			o := put(p, taken).Rollouts[0].Rollout
+			o := put(p).Rollouts[0].Rollout // no robot is left in the rollout of before, though its runner has not looked at it yet
 			w.state(o.ID, rollout.Running)
 			w.Log("somebody", c.what)
+			dry := p
+			dry.Enabled = false
+			e, found, err := w.policies.Put(w.Context(), anna, change.PolicyPut{Policy: dry, DryRun: true}, anyRobots, who)
+			w.fine(found, err)
+			if len(e.Ends) != 1 || e.Ends[0].Rollout.ID != o.ID || len(e.Ends[0].Robots) != 6 || !e.Ends[0].Whole {
+				w.Errorf("a dry run says that it ends %+v", e.Ends)
+			}
+			w.state(o.ID, rollout.Running)
 			c.do(p)
 			w.state(o.ID, rollout.Aborted)
+			if states := w.states(o.ID); states[rollout.Cancelled] != 6 {
+				w.Errorf("the robots of the aborted rollout are %v", states)
+			}
+		}
+	})
+}
+
+func (w *policyWorld) states(id string) map[rollout.RobotState]int {
+	w.Helper()
+	members, err := w.db.RolloutRobots(w.Context(), store.RolloutRobotQuery{Rollout: id})
+	w.check(nil, err)
+	states := map[rollout.RobotState]int{}
+	for _, m := range members {
+		states[m.State]++
+	}
+	return states
+}
+
+// A policy comes before another one, whose rollout has robots yet to come that have already what the new policy says: they keep it.
+func TestNewPolicyTakesItsRobotsFromOpenRollouts(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		for i := range 6 {
+			w.check(w.db.AddRobot(w.Context(), fmt.Sprintf("r%d", i), storetest.Start))
+		}
+		w.label("r1", map[string]string{"site": "lobby"})
+		w.label("r2", map[string]string{"site": "lobby"})
+		w.assign("museum", "r1", "r2", "r3")
+		put := func(p policy.Policy, dryRun bool) change.PolicyEffect {
+			p.Enabled = true
+			e, found, err := w.policies.Put(w.Context(), anna, change.PolicyPut{Policy: p, DryRun: dryRun}, anyRobots, who)
+			w.fine(found, err)
+			return e
+		}
+		o := put(policy.Policy{ID: "fleet", Place: 20, Selector: selector.All(), Content: storyOf("other")}, false).Rollouts[0].Rollout
+		lobby := policy.Policy{ID: "lobby", Place: 10, Selector: site("lobby"), Content: storyOf("museum")}
+		e := put(lobby, true)
+		if len(e.Rollouts) > 0 || len(e.Ends) != 1 || e.Ends[0].Rollout.ID != o.ID || e.Ends[0].Whole ||
+			!slices.Equal(e.Ends[0].Robots, []string{"r1", "r2"}) {
+			w.Errorf("a dry run says %+v", e.Ends)
+		}
+		if states := w.states(o.ID); states[rollout.Planned] != 6 {
+			w.Errorf("after a dry run its robots are %v", states)
+		}
+		put(lobby, false)
+		w.state(o.ID, rollout.Running)
+		if states := w.states(o.ID); states[rollout.Superseded] != 2 || states[rollout.Planned] != 4 {
+			w.Errorf("its robots are %v", states)
+		}
+		row, err := w.db.Rollout(w.Context(), o.ID)
+		w.check(nil, err)
+		if n := row.Waves[0].Counts[rollout.Superseded] + row.Waves[len(row.Waves)-1].Counts[rollout.Superseded]; n == 0 {
+			w.Errorf("its counts are %+v", row.Waves)
+		}
+	})
+}
+
+// What a policy or a schedule names cannot be deleted behind its back.
+func TestWhatPoliciesAndSchedulesNameIsNotDeleted(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		ctx := w.Context()
+		w.put(policy.Policy{ID: "lobby", Selector: site("lobby"), Content: storyOf("museum")})
+		w.put(policy.Policy{ID: "greet", Selector: selector.All(),
+			Content: content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}}}}})
+		w.check(w.db.AddRobot(ctx, "r1", storetest.Start))
+		assign := storyOf("museum")
+		_, _, found, err := (&change.Schedules{Deps: w.deps}).PutSchedule(ctx, anna, change.Schedule{ID: "morning", Schedule: schedule.Schedule{
+			Times:  schedule.Times{Cron: "0 9 * * *", Zone: "Europe/Berlin"},
+			Action: schedule.Action{Assign: &assign}, Selector: new(selector.All()),
+		}}, false, who)
+		w.fine(found, err)
+		for _, c := range []struct {
+			kind library.Kind
+			id   string
+			want []string
+		}{
+			{library.KindStory, "museum", []string{"policy lobby names", "schedule morning names"}},
+			{library.KindActivity, "greet", []string{"policy greet names"}},
+			{library.KindStory, "other", nil},
+		} {
+			for _, expect := range []*library.Expect{nil, {}} {
+				_, found, err := w.library.Delete(ctx, anna, c.kind, c.id, expect, who)
+				w.check(nil, err)
+				if len(found) != len(c.want) {
+					w.Errorf("deleting %s: %v", c.id, found)
+					continue
+				}
+				for i, p := range found {
+					if p.Code != library.CodeInUse || !strings.HasPrefix(p.Detail, c.want[i]) || p.Hint == "" {
+						w.Errorf("deleting %s: %+v", c.id, p)
+					}
+				}
+			}
 		}
 	})
 }

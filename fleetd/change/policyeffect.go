@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +22,8 @@ type group struct {
 	policy  policy.Policy
 	robots  []string
 	updated []string // those of robots that get something else
+
+	unchanged []string // those of robots that have it already
 }
 
 // atNextStart is a group of robots, none yet, that get what a policy says because something else changed than the policy: a mode
@@ -54,7 +55,7 @@ func (d *Policies) replace(
 		if err != nil {
 			return e, nil, nil, err
 		}
-		groups[i].updated = planned.Updated
+		groups[i].updated, groups[i].unchanged = planned.Updated, planned.Unchanged
 		for _, p := range problems {
 			if g.policy.ID == next.ID {
 				found = append(found, p)
@@ -68,6 +69,10 @@ func (d *Policies) replace(
 	for _, ids := range []*[]string{&e.Updated, &e.Unchanged, &e.Decides, &e.Pinned, &e.Left} {
 		slices.Sort(*ids) // a robot is named twice if the policy is about another kind of document now
 		*ids = slices.Compact(*ids)
+	}
+	loses := slices.ContainsFunc(groups, func(g group) bool { return g.policy.ID != next.ID })
+	if e.Ends, err = d.endings(ctx, tx, groups, was, loses || differs(was, next)); err != nil {
+		return e, nil, nil, err
 	}
 	if !ask.Now && len(found) == 0 {
 		problems, err := d.planRollouts(ctx, tx, groups, &e, ask)
@@ -93,9 +98,8 @@ func (d *Policies) replace(
 			next.Rollout, e.Policy.Rollout = created.ID, created.ID
 		}
 	}
-	loses := slices.ContainsFunc(groups, func(g group) bool { return g.policy.ID != next.ID })
-	if loses || differs(was, next) { // after the rollouts were created, whose plans counted the robots that they take from this one
-		if err := d.abortRollout(ctx, tx, was, by); err != nil {
+	for _, ends := range e.Ends { // after the rollouts were created, whose plans counted the robots that they take from these
+		if err := d.Rollouts.end(ctx, tx, ends, by); err != nil {
 			return e, nil, nil, err
 		}
 	}
@@ -121,34 +125,6 @@ func (d *Policies) replace(
 func differs(was, next policy.Policy) bool {
 	next.Place = was.Place
 	return next.ID == "" || audit.JSON(policyValue(was)) != audit.JSON(policyValue(next))
-}
-
-// abortRollout ends the rollout of what a policy said before it changed: else robots whose turn comes later would still get it.
-func (d *Policies) abortRollout(ctx context.Context, tx *store.Tx, was policy.Policy, by audit.Attribution) error {
-	if was.Rollout == "" {
-		return nil
-	}
-	o, err := tx.Rollout(ctx, was.Rollout)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	case !slices.Contains(o.Possible(), rollout.OnAbort):
-		return nil
-	}
-	members, err := tx.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: o.ID})
-	if err != nil {
-		return err
-	}
-	c, found := rollout.Decide(rollout.NewRun(o, members), rollout.Decision{On: rollout.OnAbort, By: by.Who, Why: "policy " + was.ID + " changed"}, by.At)
-	if len(found) > 0 {
-		return fmt.Errorf("abort rollout %s: %s", o.ID, found[0])
-	}
-	if err := tx.SaveRollout(ctx, c); err != nil {
-		return err
-	}
-	return d.Rollouts.notes(ctx, tx, c, by.At)
 }
 
 // planRollouts plans one rollout for each policy that gives robots something else now, and says what has to be confirmed.

@@ -198,6 +198,9 @@ func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
 		fmt.Fprintf(out, "warning: %s; %s\n", one.Detail, one.Hint)
 	}
 	misfitLines(out, r.Misfits)
+	for _, end := range r.Ends {
+		fmt.Fprintln(out, policyEndText(end, r.DryRun))
+	}
 	for _, o := range r.Rollouts {
 		fmt.Fprintf(out, "%s: %s to %s in %s", orElse(strings.TrimSpace("rollout "+o.ID), "rollout"), o.Content, countText(o.Robots, "robot"),
 			countText(o.Waves, "wave"))
@@ -216,6 +219,15 @@ func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
 			fmt.Fprintf(out, "it takes %s from open rollouts: confirm with --supersede %d\n", countText(o.Superseding, "robot"), o.Superseding)
 		}
 	}
+}
+
+// policyEndText says which open rollout gives robots nothing any more.
+func policyEndText(e api.PolicyEnd, dryRun bool) string {
+	verb := map[bool]string{true: "would be", false: "was"}[dryRun]
+	if e.Whole {
+		return fmt.Sprintf("rollout %s of %s %s aborted: %s not decided", e.Rollout, e.Content, verb, countText(e.Robots, "robot"))
+	}
+	return fmt.Sprintf("%s %s taken from rollout %s of %s", countText(e.Robots, "robot"), verb, e.Rollout, e.Content)
 }
 
 func robotWhyTable(_ *shell, out io.Writer, w api.RobotWhy) {

@@ -19,7 +19,7 @@ type Decision struct {
 
 // NeedsRobots reports whether Decide needs the robots of a rollout in this state.
 func (d Decision) NeedsRobots(s State) bool {
-	return d.On == OnRetry || d.On == OnRollback && s == RollbackIncomplete
+	return d.On == OnRetry || d.On == OnAbort || d.On == OnRollback && s == RollbackIncomplete
 }
 
 // ofPeople are the events that people decide, as they are named for them.
@@ -51,6 +51,8 @@ func Decide(r *Run, d Decision, now time.Time) (Changes, []schema.Problem) {
 		r.waive(now)
 	case OnRetry:
 		r.retryFailed(now)
+	case OnAbort:
+		r.cancel(now)
 	case OnRollback:
 		if before == RollbackIncomplete {
 			r.restoreAgain(now)
@@ -141,6 +143,17 @@ func (r *Run) retryFailed(now time.Time) {
 		w.Gate.AcceptedFailures, w.Gate.Waived = 0, false // what was accepted was another try
 		r.next[b.Wave] = min(r.next[b.Wave], i)
 	}
+}
+
+// Supersede takes robots that a rollout waits for out of it, because something else decides what they have.
+func Supersede(r *Run, robots []string, why string, now time.Time) Changes {
+	for _, id := range robots {
+		if i, ok := r.index[id]; ok && r.robots[i].State.Open() {
+			r.moveRobot(i, OnSupersede, why, now)
+		}
+	}
+	r.Rollout.NextAt = now
+	return r.take()
 }
 
 // restoreAgain lets Step give robots what they had before, which could not have it.

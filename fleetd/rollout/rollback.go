@@ -11,21 +11,30 @@ import (
 // restoreBatch bounds the robots that get back what they had in one transaction. A rollback has no other limit.
 const restoreBatch = 500
 
-// cancel ends an aborted rollout: what was not offered is not offered any more; what was offered stays, and is watched
-// until it is decided, unless nobody knows how long that takes.
-func (s *step) cancel() {
-	s.endWaves()
+// cancel ends the waves of an aborted rollout, and cancels the robots that would be offered the content: they are not any more.
+func (r *Run) cancel(now time.Time) {
+	r.endWaves(now)
+	for i := range r.robots {
+		switch b := &r.robots[i]; b.State {
+		case Planned, WaitingOffline:
+			r.moveRobot(i, OnCancel, heldBack(b), now)
+		case Deferred:
+			if group, why := b.Group, b.Why; b.Rev == 0 {
+				r.moveRobot(i, OnCancel, "", now)
+			} else if r.moveRobot(i, OnFail, why, now) { // it failed, and is not tried again
+				b.Group = group
+			}
+		}
+	}
+}
+
+// endAborted ends an aborted rollout: what was offered stays, and is watched until it is decided, unless nobody knows how long that
+// takes.
+func (s *step) endAborted() {
+	s.cancel(s.now)
 	left := 0
 	for i := range s.robots {
 		switch b := &s.robots[i]; b.State {
-		case Planned, WaitingOffline:
-			s.moveRobot(i, OnCancel, heldBack(b), s.now)
-		case Deferred:
-			if group, why := b.Group, b.Why; b.Rev == 0 {
-				s.moveRobot(i, OnCancel, "", s.now)
-			} else if s.moveRobot(i, OnFail, why, s.now) { // it failed, and is not tried again
-				b.Group = group
-			}
 		case Offered, Active:
 			fact, _ := s.facts.robot(b.ID)
 			endless := b.State == Offered && clockOf(b.Phase) == clockStopped || b.State == Active && fact.SignedOff
@@ -50,11 +59,11 @@ func heldBack(b *Robot) string {
 }
 
 // endWaves ends the waves of a rollout that was aborted or is rolled back.
-func (s *step) endWaves() {
-	for i := range s.Rollout.Waves {
-		w := &s.Rollout.Waves[i]
-		if !s.moveWave(w, OnWaveNotBegun, "", s.now) {
-			s.moveWave(w, OnWaveEnd, "", s.now)
+func (r *Run) endWaves(now time.Time) {
+	for i := range r.Rollout.Waves {
+		w := &r.Rollout.Waves[i]
+		if !r.moveWave(w, OnWaveNotBegun, "", now) {
+			r.moveWave(w, OnWaveEnd, "", now)
 		}
 	}
 }
@@ -62,7 +71,7 @@ func (s *step) endWaves() {
 // restore gives robots back what they had, failed ones first, and ends the rollback when it is known of each whether it
 // has it.
 func (s *step) restore() {
-	s.endWaves()
+	s.endWaves(s.now)
 	var failed, others []int
 	restoring := 0
 	for i := range s.robots {

@@ -54,7 +54,7 @@ func Step(r *Run, now time.Time, f Facts) Changes {
 		s.judgeAll()
 	case o.State == Aborted && o.EndedAt.IsZero():
 		s.judgeAll()
-		s.cancel()
+		s.endAborted()
 	case o.State == RollingBack:
 		s.judgeAll()
 		s.restore()

@@ -4534,6 +4534,19 @@ export interface components {
             version: number;
             why?: string;
         };
+        PolicyEnd: {
+            /** @description in a few words */
+            content: string;
+            name?: string;
+            /**
+             * Format: int64
+             * @description that it has not decided
+             */
+            robots: number;
+            rollout: string;
+            /** @description it is aborted; else its other robots go on */
+            whole: boolean;
+        };
         PolicyLoser: {
             policy: string;
             why: string;
@@ -4597,6 +4610,8 @@ export interface components {
             decides: number;
             deleted?: boolean;
             dry_run?: boolean;
+            /** @description open rollouts that give robots nothing any more */
+            ends: components["schemas"]["PolicyEnd"][];
             /** @description robots for which no policy decides any more: they keep what they have */
             left: string[];
             /** @description warnings: what bodies of updated robots lack */

@@ -36,6 +36,11 @@ export function Effect({ of: r }: { of: PolicyResult }) {
           <b>{r.updated.length > 0 ? t.changes(r.updated.length) : t.nobodyChanges}</b>
         </List.Item>
       </List>
+      {r.ends.map((end) => (
+        <Text key={end.rollout} size="sm" dir="auto" className="any-text">
+          {(end.whole ? t.endsWhole : t.endsPart)(said(end.content), end.robots)}
+        </Text>
+      ))}
       {r.rollouts.map((o) => (
         <Text key={o.policy + o.content} size="sm" dir="auto" className="any-text">
           {[

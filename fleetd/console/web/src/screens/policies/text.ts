@@ -39,6 +39,10 @@ export const usePoliciesTexts = texts(
     hows: { waves: 'as a rollout in waves', now: 'at once' },
     byRollout: (content: string, n: number, waves: number) =>
       `A rollout brings ${content} to ${n === 1 ? '1 robot' : `${n} robots`} in ${waves === 1 ? '1 wave' : `${waves} waves`}`,
+    endsWhole: (content: string, n: number) =>
+      `The open rollout of ${content} is aborted: ${n === 1 ? '1 robot' : `${n} robots`} of it did not get it or are not decided`,
+    endsPart: (content: string, n: number) =>
+      `${n === 1 ? '1 robot keeps what it has' : `${n} robots keep what they have`}, and the open rollout of ${content} leaves ${n === 1 ? 'it' : 'them'} out`,
     check: 'What would happen',
     checking: 'Asking fleetd',
     selects: (n: number) => (n === 1 ? 'It selects 1 robot of today' : `It selects ${n} robots of today`),
@@ -141,6 +145,10 @@ export const usePoliciesTexts = texts(
     hows: { waves: 'als Rollout in Wellen', now: 'auf einmal' },
     byRollout: (content, n, waves) =>
       `Ein Rollout bringt ${content} zu ${n} Robotern in ${waves === 1 ? '1 Welle' : `${waves} Wellen`}`,
+    endsWhole: (content, n) =>
+      `Das offene Rollout von ${content} wird abgebrochen: ${n} Roboter darin haben es nicht bekommen oder sind nicht entschieden`,
+    endsPart: (content, n) =>
+      `${n} Roboter ${n === 1 ? 'behält' : 'behalten'}, was sie haben, und das offene Rollout von ${content} lässt sie aus`,
     check: 'Was geschähe',
     checking: 'fleetd wird gefragt',
     selects: (n) => `Sie wählt heute ${n} Roboter aus`,
