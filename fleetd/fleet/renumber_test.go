@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/rollout"
 	"troupe/schema"
 )
 
@@ -104,4 +105,38 @@ func has(r *fleettest.Robot) string {
 func filesOf(database string) []string {
 	names, _ := filepath.Glob(database + "*")
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".records") })
+}
+
+// A rollout that is open in the restored database does not go on where it was: its robots may have got something else since.
+func TestRestoredDatabasePausesItsRollouts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.robot("r2")
+		w.publish()
+		w.publishCalm()
+		var o api.RolloutDetail
+		w.must("POST", "/rollouts", more(calmTo("r1", "r2"), "start", true, "spec",
+			map[string]any{"waves": []any{map[string]any{"name": "canary", "count": 1, "soak_s": 3600}, map[string]any{"percent": 100}}}), &o)
+		get := func() (d api.RolloutDetail) {
+			w.must("GET", "/rollouts/"+o.ID, nil, &d)
+			return d
+		}
+		w.until("the canary has the story", func() bool { return get().Counts["ACTIVE"] == 1 })
+		w.stopFleetd()
+		w.setBack(func() {
+			w.startFleetd()
+			w.assign("museum", "r1", "r2")
+			w.converged("r1")
+			w.converged("r2")
+			w.stopFleetd()
+		})
+		w.startFleetd()
+		w.until("the rollout is paused", func() bool { return get().State == rollout.Paused })
+		if d := get(); !strings.Contains(d.Why, "restore") || d.Counts["PLANNED"] != 1 {
+			w.Errorf("the rollout is paused because of %q, its robots are %v", d.Why, d.Counts)
+		}
+		if all := w.auditOf("rollout pause"); len(all) != 1 {
+			w.Errorf("the audit says %q", all)
+		}
+	})
 }
