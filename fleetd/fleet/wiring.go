@@ -109,7 +109,8 @@ func (f *Fleet) makeRevocations() {
 // newRolloutRunner makes the runner of rollouts.
 func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
 	return rolloutrunner.New(rolloutrunner.Deps{
-		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Robots: f.view, Save: f.rolloutChanges(), Windows: f.scheduler.Windows,
+		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Save: f.rolloutChanges().Step,
+		Fleetd: f.view.Fleetd, Robot: f.view.ForRollout, HealthOfOthers: f.view.HealthOfOthers, Windows: f.scheduler.Windows,
 	})
 }
 
@@ -117,7 +118,8 @@ func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
 func (f *Fleet) newScheduler() *scheduler.Scheduler {
 	return scheduler.New(scheduler.Deps{
 		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
-		Schedules: &change.Schedules{Deps: f.changes()}, Robots: f.view, Commands: f.dispatcher,
+		Schedules: &change.Schedules{Deps: f.changes()}, Loaded: f.view.Loaded, Targets: f.view.Targets, Resolve: f.view.Resolve,
+		Save: f.dispatcher.Save, Begin: f.dispatcher.Begin, Resume: f.dispatcher.ResumeBatch,
 	})
 }
 

@@ -99,7 +99,8 @@ func (w *world) tx(do func(tx *store.Tx) error) {
 func (w *world) restart() {
 	w.runner = New(Deps{
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Leads: func() bool { return true },
-		Failed: func(what string, err error) { w.failed = append(w.failed, what+": "+err.Error()) }, Robots: w, Save: w.changes,
+		Failed: func(what string, err error) { w.failed = append(w.failed, what+": "+err.Error()) }, Save: w.changes.Step,
+		Fleetd: w.fleetd, Robot: w.robot, HealthOfOthers: func(func(string) bool, time.Time) rollout.Health { return rollout.Health{} },
 	})
 }
 
@@ -139,11 +140,11 @@ func (w *world) receive() {
 	}
 }
 
-func (w *world) Fleetd() presence.Fleetd {
+func (w *world) fleetd() presence.Fleetd {
 	return presence.Fleetd{Connected: true, Since: storetest.Start}
 }
 
-func (w *world) ForRollout(robot string, _ schema.TopicKind, _ time.Time) (view.Known, bool) {
+func (w *world) robot(robot string, _ schema.TopicKind, _ time.Time) (view.Known, bool) {
 	d := w.desired[robot]
 	phase := schema.DeployActive
 	if w.refuse[robot] {
@@ -154,8 +155,6 @@ func (w *world) ForRollout(robot string, _ schema.TopicKind, _ time.Time) (view.
 		Report: rollout.Report{Rev: d.known, Phase: phase, Active: phase == schema.DeployActive, Detail: "as the test says"},
 	}}, !w.unseen[robot]
 }
-
-func (w *world) HealthOfOthers(func(string) bool, time.Time) rollout.Health { return rollout.Health{} }
 
 // until steps until a rollout is in this state.
 func (w *world) until(id string, want rollout.State) rollout.Rollout {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"troupe/fleetd/content"
-	"troupe/fleetd/desired"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -44,34 +43,16 @@ type Deps struct {
 	Now    func() time.Time
 	Leads  func() bool
 	Failed func(what string, err error) // records a failure of the database
-	Robots Robots
-	Save   Saver
+	// Save saves a step of a rollout in one transaction: change.Rollouts.Step.
+	Save func(ctx context.Context, run *rollout.Run, c rollout.Changes, now time.Time) error
+
+	// What the view knows of fleetd's connection and of robots.
+	Fleetd         func() presence.Fleetd
+	Robot          func(robot string, topic schema.TopicKind, now time.Time) (view.Known, bool)
+	HealthOfOthers func(updated func(robot string) bool, now time.Time) rollout.Health
+
 	// Windows says whether a maintenance window of a robot with these labels is open, and when the next one opens; nil = always.
 	Windows func(labels map[string]string, now time.Time) (open bool, opens time.Time)
-}
-
-// Robots is the part of the view with what rollouts have to know of robots.
-type Robots interface {
-	Fleetd() presence.Fleetd
-	ForRollout(robot string, topic schema.TopicKind, now time.Time) (view.Known, bool)
-	HealthOfOthers(updated func(robot string) bool, now time.Time) rollout.Health
-}
-
-// Saver saves a step of a rollout in one transaction, see change.Rollouts.Step.
-type Saver interface {
-	Step(ctx context.Context, run *rollout.Run, c rollout.Changes, now time.Time) error
-}
-
-// Store is the part of the database that a Runner reads.
-type Store interface {
-	OpenRollouts(ctx context.Context) ([]store.RolloutVersion, error)
-	NewestStarts(ctx context.Context) (map[schema.TopicKind]time.Time, error)
-	Rollout(ctx context.Context, id string) (rollout.Rollout, error)
-	RolloutRobots(ctx context.Context, q store.RolloutRobotQuery) ([]rollout.Robot, error)
-	NewerRollouts(ctx context.Context, o rollout.Rollout) (map[string]string, error)
-	Pins(ctx context.Context, q store.PinQuery) ([]store.Pin, error)
-	Robots(ctx context.Context, robots selector.Selector) ([]store.Robot, error)
-	NewestDesired(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (map[string]desired.Document, error)
 }
 
 // open is a rollout that has not ended, as it is in the database, and what else its steps need of it.
@@ -103,7 +84,7 @@ func (r *Runner) Wake() {
 }
 
 // Run drives rollouts until ctx ends.
-func (r *Runner) Run(ctx context.Context, db Store) {
+func (r *Runner) Run(ctx context.Context, db *store.Store) {
 	for {
 		r.stepAll(ctx, db)
 		rest, next := time.NewTimer(restInterval), time.NewTimer(stepInterval)
@@ -125,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, db Store) {
 }
 
 // stepAll takes one step of each open rollout. An instance that does not lead forgets them.
-func (r *Runner) stepAll(ctx context.Context, db Store) {
+func (r *Runner) stepAll(ctx context.Context, db *store.Store) {
 	if !r.deps.Leads() {
 		r.open, r.starts = nil, nil
 		return
@@ -174,7 +155,7 @@ func (r *Runner) stepAll(ctx context.Context, db Store) {
 }
 
 // load reads a rollout.
-func load(ctx context.Context, db Store, id string) (*open, error) {
+func load(ctx context.Context, db *store.Store, id string) (*open, error) {
 	row, err := db.Rollout(ctx, id)
 	if err != nil {
 		return nil, err
@@ -190,7 +171,7 @@ func load(ctx context.Context, db Store, id string) (*open, error) {
 	return o, o.readPins(ctx, db)
 }
 
-func (o *open) readPins(ctx context.Context, db Store) error {
+func (o *open) readPins(ctx context.Context, db *store.Store) error {
 	pins, err := db.Pins(ctx, store.PinQuery{Topic: o.run.Rollout.Content.Topic()})
 	if err != nil {
 		return err
@@ -202,7 +183,7 @@ func (o *open) readPins(ctx context.Context, db Store) error {
 	return nil
 }
 
-func newerThan(ctx context.Context, db Store, o rollout.Rollout) (map[string]string, error) {
+func newerThan(ctx context.Context, db *store.Store, o rollout.Rollout) (map[string]string, error) {
 	if o.StartedAt.IsZero() {
 		return nil, nil
 	}
@@ -210,24 +191,24 @@ func newerThan(ctx context.Context, db Store, o rollout.Rollout) (map[string]str
 }
 
 // step takes one step of a rollout.
-func (r *Runner) step(ctx context.Context, db Store, o *open) error {
+func (r *Runner) step(ctx context.Context, db *store.Store, o *open) error {
 	now := r.deps.Now()
 	row := o.run.Rollout
-	if err := o.compareDesired(ctx, db, r.deps.Robots, now); err != nil {
+	if err := r.compareDesired(ctx, db, o, now); err != nil {
 		return err
 	}
 	facts := rollout.Facts{
-		Fleetd: r.deps.Robots.Fleetd(),
+		Fleetd: r.deps.Fleetd(),
 		Robot:  func(id string) (rollout.RobotFacts, bool) { return r.robot(o, id, now) },
 	}
 	if watchesHealth(row) {
-		facts.Rest = r.deps.Robots.HealthOfOthers(o.run.Updated, now)
+		facts.Rest = r.deps.HealthOfOthers(o.run.Updated, now)
 	}
 	c := rollout.Step(o.run, now, facts)
 	if c.Empty() {
 		return nil
 	}
-	if err := r.deps.Save.Step(ctx, o.run, c, now); err != nil {
+	if err := r.deps.Save(ctx, o.run, c, now); err != nil {
 		return err
 	}
 	after := o.run.Rollout
@@ -264,7 +245,7 @@ func watchesHealth(o rollout.Rollout) bool {
 // robot gathers the facts of one robot.
 func (r *Runner) robot(o *open, id string, now time.Time) (rollout.RobotFacts, bool) {
 	row := &o.run.Rollout
-	known, ok := r.deps.Robots.ForRollout(id, row.Content.Topic(), now)
+	known, ok := r.deps.Robot(id, row.Content.Topic(), now)
 	if !ok { // another instance may have adopted it a moment ago
 		return rollout.RobotFacts{InWindow: true, Pinned: o.pinned[id], Newer: o.newer[id]}, !o.gone[id]
 	}
@@ -293,7 +274,7 @@ func takesEffectLater(c content.Content) bool {
 
 // compareDesired compares the desired documents of robots whose revision is higher than the one that the rollout gave
 // them: fleetd also publishes the same under a higher revision. It asks the database about robots that the view does not know.
-func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now time.Time) error {
+func (r *Runner) compareDesired(ctx context.Context, db *store.Store, o *open, now time.Time) error {
 	row := o.run.Rollout
 	topic := row.Content.Topic()
 	var ids, unknown []string
@@ -302,7 +283,7 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 		if !m.State.Open() && !m.State.HasFailed() && !(restorable && row.State == rollout.RollingBack) {
 			continue
 		}
-		known, ok := robots.ForRollout(m.ID, topic, now)
+		known, ok := r.deps.Robot(m.ID, topic, now)
 		if !ok {
 			unknown = append(unknown, m.ID)
 		}
@@ -323,29 +304,20 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 	}
 	for _, id := range ids {
 		m, _ := o.run.Robot(id)
-		known, _ := robots.ForRollout(id, topic, now)
+		known, _ := r.deps.Robot(id, topic, now)
 		d := documents[id]
 		held := content.Held(topic, d.Payload, known.Activities)
-		is := stillHas(held, row.Content)
+		is := row.Content.Within(held)
 		if m.Had != nil && (m.State == rollout.Restoring || m.State == rollout.NotRestored) {
-			is = stillHas(held, *m.Had) || is && m.State == rollout.NotRestored // which it may not have been assigned
+			is = m.Had.Within(held) || is && m.State == rollout.NotRestored // which it may not have been assigned
 		}
 		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: is}
 	}
 	return nil
 }
 
-// stillHas reports whether a robot that was given c, and now has held, has c still: a mode that is published again under a
-// higher revision has apply boot, so that it does not move the robot.
-func stillHas(held, c content.Content) bool {
-	if c.Mode != nil && held.Mode != nil && held.Mode.Apply == schema.ApplyModeBoot {
-		c.Mode = &desired.Mode{Mode: c.Mode.Mode, Apply: schema.ApplyModeBoot}
-	}
-	return c.Within(held)
-}
-
 // lookFor looks in the database for robots that the view does not know.
-func (o *open) lookFor(ctx context.Context, db Store, robots []string) error {
+func (o *open) lookFor(ctx context.Context, db *store.Store, robots []string) error {
 	o.gone = nil
 	if len(robots) == 0 {
 		return nil
@@ -366,7 +338,7 @@ func (o *open) lookFor(ctx context.Context, db Store, robots []string) error {
 
 // Health compares the robots of a rollout that have the content active with all others, and says in which way they are
 // worse off; empty if they are not. Any instance can answer.
-func (r *Runner) Health(ctx context.Context, db Store, row rollout.Rollout) (updated, rest rollout.Health, why string, err error) {
+func (r *Runner) Health(ctx context.Context, db *store.Store, row rollout.Rollout) (updated, rest rollout.Health, why string, err error) {
 	robots, err := db.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: row.ID, States: hadContent})
 	if err != nil {
 		return updated, rest, "", err
@@ -375,10 +347,10 @@ func (r *Runner) Health(ctx context.Context, db Store, row rollout.Rollout) (upd
 	run := rollout.NewRun(row, robots)
 	updated, rest, why = run.Health(rollout.Facts{
 		Robot: func(id string) (rollout.RobotFacts, bool) {
-			known, ok := r.deps.Robots.ForRollout(id, topic, now)
+			known, ok := r.deps.Robot(id, topic, now)
 			return known.RobotFacts, ok
 		},
-		Rest: r.deps.Robots.HealthOfOthers(run.Updated, now),
+		Rest: r.deps.HealthOfOthers(run.Updated, now),
 	})
 	return updated, rest, why, nil
 }

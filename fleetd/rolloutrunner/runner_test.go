@@ -117,13 +117,13 @@ func TestNoOfferAfterAPauseIsCommitted(t *testing.T) {
 	w := newWorld(t, storetest.SQLite(t), 3)
 	id := w.create("day").ID
 	paused := false
-	w.runner.deps.Save = saverFunc(func(ctx context.Context, run *rollout.Run, c rollout.Changes) error {
+	w.runner.deps.Save = func(ctx context.Context, run *rollout.Run, c rollout.Changes, _ time.Time) error {
 		if len(c.Offers) > 0 && run.Rollout.Wave == 1 && !paused {
 			paused = true
 			w.decide(id, rollout.OnPause)
 		}
 		return w.changes.Step(ctx, run, c, w.now)
-	})
+	}
 	for range 20 {
 		w.step()
 	}
@@ -139,12 +139,6 @@ func TestNoOfferAfterAPauseIsCommitted(t *testing.T) {
 	w.decide(id, rollout.OnResume)
 	w.until(id, rollout.Succeeded)
 	w.checkCounts(id)
-}
-
-type saverFunc func(ctx context.Context, run *rollout.Run, c rollout.Changes) error
-
-func (f saverFunc) Step(ctx context.Context, run *rollout.Run, c rollout.Changes, _ time.Time) error {
-	return f(ctx, run, c)
 }
 
 // What a person assigns while a rollout waits for its canary stays.
@@ -179,7 +173,7 @@ func TestPinOfTheLastMomentCounts(t *testing.T) {
 	w := newWorld(t, storetest.SQLite(t), 3)
 	id := w.create("day").ID
 	pinned := ""
-	w.runner.deps.Save = saverFunc(func(ctx context.Context, run *rollout.Run, c rollout.Changes) error {
+	w.runner.deps.Save = func(ctx context.Context, run *rollout.Run, c rollout.Changes, _ time.Time) error {
 		if len(c.Offers) > 1 && pinned == "" {
 			pinned = c.Offers[0]
 			if _, err := w.changes.SetPin(ctx, auth.Principal{}, pinned, schema.TopicDesiredStory, audit.Attribution{Who: "ben"}); err != nil {
@@ -187,7 +181,7 @@ func TestPinOfTheLastMomentCounts(t *testing.T) {
 			}
 		}
 		return w.changes.Step(ctx, run, c, w.now)
-	})
+	}
 	w.until(id, rollout.Succeeded)
 	if got := w.states(id); len(got[rollout.Pinned]) != 1 || got[rollout.Pinned][0] != pinned || w.stories()[pinned] != "" {
 		t.Errorf("%s was pinned, the robots are %v and have %v", pinned, got, w.stories())
@@ -297,7 +291,7 @@ func TestRenumberedModeIsStillTheOffer(t *testing.T) {
 		{Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}: true,
 		{Mode: schema.ModeMnl, Apply: schema.ApplyModeBoot}: false,
 	} {
-		if got := stillHas(content.Content{Mode: &held}, given); got != want {
+		if got := given.Within(content.Content{Mode: &held}); got != want {
 			t.Errorf("a robot that was given %s and has %+v still has it: %v", given, held, got)
 		}
 	}

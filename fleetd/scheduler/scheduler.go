@@ -52,22 +52,16 @@ type Deps struct {
 	Leads     func() bool
 	Failed    func(what string, err error) // records a failure of the database
 	Schedules *change.Schedules
-	Robots    Robots
-	Commands  Commands
-}
 
-// Robots is what the scheduler asks about robots: the view.
-type Robots interface {
-	Loaded() bool
-	Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string)
-	Resolve(s selector.Selector) selector.Selector
-}
+	// What the view knows of robots.
+	Loaded  func() bool
+	Targets func(s selector.Selector, stop bool) (targets []command.Target, unknown []string)
+	Resolve func(s selector.Selector) selector.Selector
 
-// Commands sends commands: the dispatcher.
-type Commands interface {
-	Save(ctx context.Context, tx *store.Tx, batch command.Batch, commands []command.Command) (*dispatch.Handle, error)
-	Begin(t *dispatch.Handle)
-	ResumeBatch(ctx context.Context, db *store.Store, id string) (there bool, err error)
+	// The dispatcher saves commands, sends them, and finds those whose commit had an unknown outcome.
+	Save   func(ctx context.Context, tx *store.Tx, batch command.Batch, commands []command.Command) (*dispatch.Handle, error)
+	Begin  func(t *dispatch.Handle)
+	Resume func(ctx context.Context, db *store.Store, batch string) (there bool, err error)
 }
 
 // New makes a scheduler.
@@ -109,7 +103,7 @@ func (s *Scheduler) look(ctx context.Context, db *store.Store) {
 	s.readSites(ctx, db)
 	now := s.deps.Now().Round(0)
 	s.resume(ctx, db, now) // also without leading: no other instance knows of them
-	if !s.deps.Leads() || !s.deps.Robots.Loaded() {
+	if !s.deps.Leads() || !s.deps.Loaded() {
 		s.leading = false
 		return
 	}
@@ -171,14 +165,14 @@ func (s *Scheduler) advance(ctx context.Context, id string) {
 	defer cancel()
 	var handle *dispatch.Handle
 	var batch string
-	runs, err := s.deps.Schedules.Advance(ctx, id, s.deps.Robots.Resolve, func(ctx context.Context, tx *store.Tx, c change.Sending) (change.Sent, []schema.Problem, error) {
+	runs, err := s.deps.Schedules.Advance(ctx, id, s.deps.Resolve, func(ctx context.Context, tx *store.Tx, c change.Sending) (change.Sent, []schema.Problem, error) {
 		handle = nil
 		x, sent, found := s.expand(c)
 		if len(found) > 0 {
 			return sent, found, nil
 		}
 		batch = x.Batch.ID
-		t, err := s.deps.Commands.Save(ctx, tx, x.Batch, x.Commands)
+		t, err := s.deps.Save(ctx, tx, x.Batch, x.Commands)
 		handle = t
 		return sent, nil, err
 	})
@@ -200,7 +194,7 @@ func (s *Scheduler) advance(ctx context.Context, id string) {
 	}
 	if handle != nil && slices.ContainsFunc(runs, func(r change.ScheduleRun) bool { return r.Batch != "" }) {
 		delete(s.unsure, batch)
-		s.deps.Commands.Begin(handle)
+		s.deps.Begin(handle)
 	}
 }
 
@@ -208,7 +202,7 @@ func (s *Scheduler) advance(ctx context.Context, id string) {
 // still due.
 func (s *Scheduler) resume(ctx context.Context, db *store.Store, now time.Time) {
 	for id, until := range s.unsure {
-		there, err := s.deps.Commands.ResumeBatch(ctx, db, id)
+		there, err := s.deps.Resume(ctx, db, id)
 		if err != nil {
 			s.deps.Failed("commands of a schedule not read", err)
 			continue
@@ -225,7 +219,7 @@ func (s *Scheduler) expand(c change.Sending) (command.Expansion, change.Sent, []
 	if len(c.Robots) <= selector.MaxIDs {
 		sel = selector.IDs(c.Robots...)
 	}
-	targets, _ := s.deps.Robots.Targets(sel, false)
+	targets, _ := s.deps.Targets(sel, false)
 	meant := make(map[string]bool, len(c.Robots))
 	for _, id := range c.Robots {
 		meant[id] = true

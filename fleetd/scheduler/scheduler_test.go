@@ -95,12 +95,13 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 			return nil
 		},
 	})
+	c := commands{d, w}
 	s := scheduler.New(scheduler.Deps{
 		Log: log, Now: w.now, Leads: leads, Failed: func(what string, err error) {
 			if !errors.Is(err, errBroken) && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrConflict) {
 				w.Failed(what, err)
 			}
-		}, Schedules: w.schedules, Robots: w, Commands: &commands{d, w},
+		}, Schedules: w.schedules, Loaded: w.Loaded, Targets: w.Targets, Resolve: w.Resolve, Save: c.Save, Begin: c.Begin, Resume: d.ResumeBatch,
 	})
 	if err := d.ResumeOwn(context.Background(), w.DB, w.now()); err != nil {
 		w.Fatal(err)
@@ -615,7 +616,7 @@ func TestSitesAreRefusedAsAWhole(t *testing.T) {
 
 func TestWindowsOfSites(t *testing.T) {
 	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
-		s := scheduler.New(scheduler.Deps{Log: slog.New(slog.DiscardHandler), Now: w.now, Leads: always, Failed: w.Failed, Schedules: w.schedules, Robots: w})
+		s := scheduler.New(scheduler.Deps{Log: slog.New(slog.DiscardHandler), Now: w.now, Leads: always, Failed: w.Failed, Schedules: w.schedules, Loaded: w.Loaded, Targets: w.Targets, Resolve: w.Resolve})
 		berlin := map[string]string{"site": "berlin"}
 		if open, _ := s.Windows(berlin, w.now()); open {
 			t.Error("a window is open before the sites were read")
