@@ -59,6 +59,7 @@ func (s *server) rollouts(t *operation.Table) {
 		Summary:     "List rollouts, the newest first",
 		Description: "Every assignment is a rollout of one wave, so this is the history of what robots were given.",
 		Use:         "rollout list",
+		More:        compressed,
 		Columns:     rolloutColumns,
 		None:        "no rollouts",
 	}, func(ctx context.Context, in *RolloutQuery) (*answer[RolloutList], error) {
@@ -68,6 +69,7 @@ func (s *server) rollouts(t *operation.Table) {
 		ID: "get-rollout", Method: http.MethodGet, Path: "/rollouts/{id}", Tag: "rollouts", Right: auth.View,
 		Summary: "Get one rollout with its waves and failures",
 		Use:     "rollout get ID",
+		More:    compressed,
 		Example: "rollout get 0198c0de",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -79,6 +81,7 @@ func (s *server) rollouts(t *operation.Table) {
 		ID: "list-rollout-robots", Method: http.MethodGet, Path: "/rollouts/{id}/robots", Tag: "rollouts", Right: auth.View,
 		Summary: "List the robots of a rollout",
 		Use:     "rollout robots ID",
+		More:    compressed,
 		Example: "rollout robots 0198c0de --state failed",
 		Columns: "ROBOT robot | WAVE wave_name | STATE state | PHASE phase | REVISION rev | HAD had | SINCE changed_at | WHY why",
 		None:    "no robots",
