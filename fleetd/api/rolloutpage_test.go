@@ -1,4 +1,4 @@
-package rolloutrunner_test
+package api_test
 
 import (
 	"context"
@@ -125,7 +125,7 @@ func TestPageOfARunningRolloutCostsLittle(t *testing.T) {
 			documents = all
 			mu.Unlock()
 			runner.Wake()
-			time.Sleep(time.Second)
+			w.Sleep(time.Second)
 			if second%2 == 0 {
 				r := get("/rollouts/"+o.ID, tag)
 				if total += size(r); r.StatusCode == http.StatusOK {
