@@ -120,7 +120,7 @@ func (s *step) judgeUntouched(i int) {
 		return
 	}
 	s.stop(w, OnWaveUnclear,
-		"none of its robots got the content: "+countsText(w.Counts)+"; so it tells nothing about the robots of the next wave")
+		"none of its robots got the content: "+countsText(w.Counts)+"; so nothing is known about the robots of the next wave")
 }
 
 // judgeGate lets a wave soak when enough of its reachable robots have the content, and pass when they are confirmed and
