@@ -9,10 +9,12 @@ import { dateTime } from '../../text/time';
 import { useWhat } from '../audit/what';
 import type { Detail } from './types';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 /** Who decided what about a rollout, and why, from the audit. */
 export function Decisions({ of: d }: { of: Detail }) {
   const t = useRolloutsTexts();
+  const because = useWhyText();
   const may = useMay('audit');
   const what = useWhat();
   const query = { target: d.id, limit: 50 };
@@ -52,7 +54,7 @@ export function Decisions({ of: d }: { of: Detail }) {
             <List.Item key={e.seq}>
               <span dir="auto" className="any-text">
                 {dateTime(e.at)}, {e.who || e.principal || t.itself}: <b>{what(e, undefined).words}</b>
-                {e.why && ` – ${e.why}`}
+                {e.why && ` – ${because(e.why)}`}
               </span>
             </List.Item>
           ))}

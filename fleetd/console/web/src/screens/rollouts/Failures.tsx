@@ -7,12 +7,14 @@ import { useAssignTexts } from '../assign/text';
 import type { Detail, RobotState } from './types';
 import { Swatch } from './RobotBar';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 /** Failed robots by reason, with a robot's own sentence. */
 export function Failures({ of: d, onShow }: { of: Detail; onShow: (s: RobotState) => void }) {
   const t = useRolloutsTexts();
   const word = useFieldWord();
   const { actionNumber } = useAssignTexts();
+  const because = useWhyText();
   return (
     <Card withBorder component="section" aria-label={t.failures}>
       <Stack gap="sm">
@@ -37,7 +39,7 @@ export function Failures({ of: d, onShow }: { of: Detail; onShow: (s: RobotState
             </Group>
             {f.detail && (
               <Text size="sm" dir="auto" className="any-text">
-                {refusalText(f.detail, word, actionNumber)}
+                {refusalText(because(f.detail), word, actionNumber)}
               </Text>
             )}
             <Group gap="xs">

@@ -2,6 +2,7 @@ import { Card, Stack, Table, Text, Title } from '@mantine/core';
 
 import type { Detail } from './types';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 type Counts = NonNullable<Detail['health']>['rest'];
 
@@ -10,6 +11,7 @@ const percent = (n: number, of: number) => (of > 0 ? `${Math.round((100 * n) / o
 /** The robots that have the content beside the others of the fleet. */
 export function Health({ of: d }: { of: Detail }) {
   const t = useRolloutsTexts();
+  const because = useWhyText();
   if (!d.health) return null;
   const { updated, rest } = d.health;
   const rows: [string, (c: Counts) => string][] = [
@@ -30,7 +32,7 @@ export function Health({ of: d }: { of: Detail }) {
         </Text>
         {d.health.worse && (
           <Text size="sm" fw={600} dir="auto">
-            {t.worse}: {d.health.worse}
+            {t.worse}: {because(d.health.worse)}
           </Text>
         )}
         {updated.robots === 0 ? (

@@ -17,6 +17,7 @@ import { RobotLinks } from './Failures';
 import { Swatch } from './RobotBar';
 import { partOf } from './states';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 interface Props {
   of: Detail;
@@ -123,6 +124,7 @@ export function RobotTable({ of: d, state, onState }: Props) {
 
 function Row({ of: r }: { of: RobotRow }) {
   const t = useRolloutsTexts();
+  const because = useWhyText();
   const phases: Record<string, string> = useTermWords().DeployPhase;
   const said = useContentText();
   const word = useFieldWord();
@@ -145,7 +147,7 @@ function Row({ of: r }: { of: RobotRow }) {
       <Table.Td maw={420}>
         {r.why && (
           <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={r.why}>
-            {refusalText(r.why, word, actionNumber)}
+            {refusalText(because(r.why), word, actionNumber)}
           </Text>
         )}
       </Table.Td>

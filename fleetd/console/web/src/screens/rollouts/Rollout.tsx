@@ -21,6 +21,7 @@ import classes from './rollouts.module.css';
 import { RobotTable } from './RobotTable';
 import { useRolloutsTexts } from './text';
 import { Waves } from './Waves';
+import { useWhyText } from './whyText';
 
 /** One rollout, as it goes. */
 export default function Rollout() {
@@ -30,6 +31,7 @@ export default function Rollout() {
 
 function Page({ id }: { id: string }) {
   const t = useRolloutsTexts();
+  const because = useWhyText();
   const said = useContentText();
   const asked = useRollout(id);
   const [deciding, decide] = useState<Deciding>();
@@ -69,7 +71,9 @@ function Page({ id }: { id: string }) {
           <StateBadge of={d.state} />
         </Group>
         <Text size="sm" c="dimmed" dir="auto" className="any-text" role="status">
-          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.waits || d.why].filter(Boolean).join('; ')}
+          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), because(d.waits || d.why)]
+            .filter(Boolean)
+            .join('; ')}
         </Text>
       </Stack>
       <Group className={classes.decisions} gap="xs" role="group" aria-label={t.nextStep}>
@@ -112,6 +116,7 @@ const wrong: readonly Detail['state'][] = ['PAUSED', 'COMPLETED_WITH_FAILURES', 
 /** What a person has to do now, if anything. */
 function NextStep({ of: d, onDecide }: { of: Detail; onDecide: (what: Deciding) => void }) {
   const t = useRolloutsTexts();
+  const because = useWhyText();
   const at = d.not_before && d.state === 'SCHEDULED' ? `${t.startsAt}: ${dateTime(d.not_before)}` : '';
   const says: Partial<Record<Detail['state'], string>> = {
     WAITING_FOR_APPROVAL: t.needsApproval,
@@ -125,7 +130,7 @@ function NextStep({ of: d, onDecide }: { of: Detail; onDecide: (what: Deciding) 
   if (!text) return null;
   const offered = (['approve', 'start', 'retry'] as const).filter((w) => d.can.includes(w));
   return (
-    <Alert color={wrong.includes(d.state) ? 'yellow' : 'blue'} title={d.why || t.nextStep}>
+    <Alert color={wrong.includes(d.state) ? 'yellow' : 'blue'} title={because(d.why) || t.nextStep}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{text}</Text>
         <Group gap="xs">

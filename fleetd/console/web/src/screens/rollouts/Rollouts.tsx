@@ -16,6 +16,7 @@ import { useContentText } from './contentText';
 import { RobotBar, StateBadge } from './RobotBar';
 import { openFirst, wavesText } from './states';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 /** Every content that is or was on its way to robots: the open rollouts first. */
 export default function Rollouts() {
@@ -67,7 +68,9 @@ export default function Rollouts() {
 function Row({ of: r }: { of: Summary }) {
   const t = useRolloutsTexts();
   const said = useContentText()(r.content);
+  const because = useWhyText();
   const named = r.name && r.name !== r.content;
+  const why = r.waits || r.why;
   return (
     <Table.Tr data-testid="rollout">
       <Table.Td className={cards.lead}>
@@ -87,7 +90,7 @@ function Row({ of: r }: { of: Summary }) {
         <RobotBar small counts={r.counts} total={r.total} />
         <Text size="xs" c="dimmed" dir="auto" lineClamp={2} className="any-text">
           {wavesText(r, t)}
-          {r.state !== 'SUCCEEDED' && (r.waits || r.why) && ` – ${r.waits || r.why}`}
+          {r.state !== 'SUCCEEDED' && why && ` – ${because(why)}`}
         </Text>
       </Table.Td>
       <Table.Td data-label={t.robots}>

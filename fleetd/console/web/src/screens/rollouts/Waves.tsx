@@ -8,6 +8,7 @@ import { useGateText } from './gate';
 import { RobotBar } from './RobotBar';
 import { gateCount, lengthOf, waveColor } from './states';
 import { useRolloutsTexts } from './text';
+import { useWhyText } from './whyText';
 
 /** The waves of a rollout as bars, with what each has to show and how long it is still watched. */
 export function Waves({ of: d }: { of: Detail }) {
@@ -30,10 +31,11 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
   const t = useRolloutsTexts();
   const now = useFleetdNow();
   const gate = useGateText();
+  const because = useWhyText();
   const { done, needed } = gateCount(w);
   const left = w.soak_until ? (Date.parse(w.soak_until) - now) / 1000 : 0;
   const says = [
-    w.why,
+    because(w.why),
     w.state === 'RUNNING' && !single && t.gateDone(done, needed),
     w.state === 'SOAKING' && (left > 0 ? t.soakLeft(lengthOf(left, t.units)) : t.soakOver),
   ].filter(Boolean);
