@@ -329,7 +329,7 @@ func (f folderWorld) somebodyChanges(rt *rapid.T) {
 		}
 		_, _, _, err = f.schedules.PutSchedule(f.Context(), anna, change.Schedule{ID: name, Schedule: s}, false, who)
 	case "act":
-		text := fmt.Sprintf("# by hand\nact: wave\nactions: [{type: wait, start_ms: 0, end_ms: %d}]\n", rapid.IntRange(1, 3).Draw(rt, "seconds")*1000)
+		text := fmt.Sprintf("# by a person\nact: wave\nactions: [{type: wait, start_ms: 0, end_ms: %d}]\n", rapid.IntRange(1, 3).Draw(rt, "seconds")*1000)
 		_, _, err = f.library.PublishAll(f.Context(), anna, []library.Source{{Kind: library.KindAct, Body: []byte(text)}}, nil, false, who)
 	case "draft":
 		_, _, err = f.library.Save(f.Context(), anna, library.KindStory, "other", fmt.Appendf(nil, "story: other\nname: {en: Other %d}\nrepeat: loop\nacts: [{act: wave}]\n", rapid.IntRange(0, 2).Draw(rt, "text")), nil, who)

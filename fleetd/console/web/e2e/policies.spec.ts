@@ -70,7 +70,7 @@ test('opening hours write schedules, and a schedule shows its times while it is 
     'of the calendar of museum',
   );
 
-  // What the clocks do to a time is told.
+  // The page says what a change of clocks does to a time.
   const id = fresh('night');
   await page.getByRole('link', { name: 'New schedule' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill(id);

@@ -37,7 +37,7 @@ const useTexts = texts(
   },
 );
 
-/** By which rules a rollout goes, in words; its waves are told elsewhere. */
+/** Returns a function that says in words how a rollout proceeds: its rate, its limits and what it waits for. useGateText says the waves. */
 export function useRulesText(): (s: Spec) => string {
   const t = useTexts();
   return (s) => {
