@@ -118,14 +118,17 @@ func TestRolloutStopsAtTheWaveThatFailsAndGivesEachRobotItsOwnBack(t *testing.T)
 		}
 
 		// The canary passes, three of the six robots of the second wave fail, and the others keep what they have.
-		made := mustRunJSON[api.RolloutDetail](w, "rollout", "create", "--story", "glow", "--all", "--plan", file("waves.yaml"), "--start", "--apply", "now")
+		made := mustRunJSON[api.RolloutDetail](w, "rollout", "create", "--story", "glow", "--all", "--plan", file("waves.yaml"), "--start",
+			"--apply", "now")
 		d := w.awaitRollout(made.ID, "paused, with its offers decided", func(d api.RolloutDetail) bool {
 			return d.State == rollout.Paused && d.Waves[1].Counts["FAILED"]+d.Waves[1].Counts["TIMED_OUT"] >= 3
 		})
-		if d.Waves[0].State != rollout.WavePassed || d.Waves[1].State != rollout.WaveFailed || d.Waves[2].State != rollout.WavePlanned || d.Waves[2].Counts["PLANNED"] != 11 {
+		if d.Waves[0].State != rollout.WavePassed || d.Waves[1].State != rollout.WaveFailed || d.Waves[2].State != rollout.WavePlanned ||
+			d.Waves[2].Counts["PLANNED"] != 11 {
 			w.t.Errorf("it stops as %s", jsonText(d.Waves))
 		}
-		if len(d.Failures) != 1 || d.Failures[0].Count != 3 || !slices.Equal(slices.Sorted(slices.Values(d.Failures[0].Robots)), all[3:6]) || d.Failures[0].Detail == "" {
+		if len(d.Failures) != 1 || d.Failures[0].Count != 3 || !slices.Equal(slices.Sorted(slices.Values(d.Failures[0].Robots)), all[3:6]) ||
+			d.Failures[0].Detail == "" {
 			w.t.Errorf("its failures are %s", jsonText(d.Failures))
 		}
 		if s := w.runCLI("rollout", "watch", made.ID); s.code != 5 || !strings.Contains(s.out, "FAILED") {
@@ -152,7 +155,8 @@ func TestRolloutStopsAtTheWaveThatFailsAndGivesEachRobotItsOwnBack(t *testing.T)
 
 		// A robot whose process ends after it activated the content is silent within three heartbeats; when it returns, it
 		// is judged anew.
-		made = mustRunJSON[api.RolloutDetail](w, "rollout", "create", "--story", "glow", "--all", "--plan", file("watched.yaml"), "--start", "--apply", "now")
+		made = mustRunJSON[api.RolloutDetail](w, "rollout", "create", "--story", "glow", "--all", "--plan", file("watched.yaml"), "--start",
+			"--apply", "now")
 		w.awaitRollout(made.ID, "watched", func(d api.RolloutDetail) bool { return d.Waves[0].Counts["ACTIVE"] == 3 })
 		w.robots["r1"].kill()
 		gone := time.Now()

@@ -336,7 +336,8 @@ func (s *server) siteWeek(ctx context.Context, p auth.Principal, id, from string
 // isAbout reports whether a schedule is about a site: by its times, or by its robots. One at the openings of another site is not: its
 // instants follow from hours that who sees this site may not see.
 func isAbout(row change.Schedule, id string) bool {
-	return row.Site == id || row.Site == "" && row.Selector != nil && slices.Contains(row.Selector.Labels, selector.Label{Key: auth.SiteLabel, Value: id})
+	return row.Site == id || row.Site == "" && row.Selector != nil &&
+		slices.Contains(row.Selector.Labels, selector.Label{Key: auth.SiteLabel, Value: id})
 }
 
 // runsOfWeek bounds how often one schedule is shown in a week.

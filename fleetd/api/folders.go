@@ -60,7 +60,8 @@ func (s *server) folders(t *operation.Table) {
 		Name string `query:"name" required:"true" maxLength:"63" doc:"of the folder: a-z, 0-9 and -"`
 	}) (*answer[folder.Exported], error) {
 		if !schema.ValidID(in.Name) {
-			return nil, refusal([]Finding{{In: "query", Problem: schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot name a folder", in.Name), "write a to z, 0 to 9 and -, at most 63 characters")}})
+			return nil, refusal([]Finding{{In: "query", Problem: schema.NewProblem("/name", score.CodeBadID,
+				fmt.Sprintf("%q cannot name a folder", in.Name), "write a to z, 0 to 9 and -, at most 63 characters")}})
 		}
 		end, err := s.heavy.begin(ctx)
 		if err != nil {
@@ -147,7 +148,8 @@ func (s *server) applyFolder(ctx context.Context, p auth.Principal, in FolderReq
 	if len(found) > 0 {
 		return nil, folderRefusal(found)
 	}
-	done, found, err := s.Folders.Apply(ctx, p, f, change.FolderApply{Options: in.options(), Digest: in.Digest, Deletes: in.ExpectedDeletes}, attribute(p, in.Attribution))
+	done, found, err := s.Folders.Apply(ctx, p, f, change.FolderApply{Options: in.options(), Digest: in.Digest,
+		Deletes: in.ExpectedDeletes}, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "folder "+f.Name)
 	}

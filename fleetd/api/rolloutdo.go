@@ -33,7 +33,8 @@ const (
 func (s *server) rolloutAsk(p auth.Principal, w RolloutRequest) (change.RolloutRequest, error) {
 	if found := w.Selector.Problems(); len(found) > 0 { // also what else is wrong, at once
 		_, others := w.Spec.Complete()
-		return change.RolloutRequest{}, refusal(slices.Concat(inBody("/selector", found), inBody("", w.Content.Problems("/content")), inBody("", others)))
+		return change.RolloutRequest{}, refusal(slices.Concat(inBody("/selector", found), inBody("", w.Content.Problems("/content")),
+			inBody("", others)))
 	}
 	narrowed, err := s.narrow(p, w.Selector, false)
 	if err != nil {
@@ -71,7 +72,8 @@ func (s *server) rolloutPlan(ctx context.Context, p rollout.Plan) (RolloutPlan, 
 		Superseding: []RolloutSuperseded{}, ExpectedEnd: timeOf(p.ExpectedEnd), Approval: p.NeedsApproval,
 	}
 	for i, w := range p.Waves {
-		out.Waves = append(out.Waves, RolloutPlanWave{Number: i, Name: w.Name, Total: len(w.Robots), Robots: someRobots(w.Robots).Robots, Gate: w.Gate})
+		out.Waves = append(out.Waves, RolloutPlanWave{Number: i, Name: w.Name, Total: len(w.Robots), Robots: someRobots(w.Robots).Robots,
+			Gate: w.Gate})
 	}
 	for _, r := range p.Refused {
 		out.Waves[r.Wave].Refused++
@@ -146,7 +148,9 @@ func (s *server) rolloutFor(ctx context.Context, p auth.Principal, id string) (r
 
 // rolloutTo returns a rollout all of whose robots a principal sees, or at least one if the principal wants to hold it back,
 // which is always safe: a robot may have moved to another site since. Then the failures of robots are left out.
-func (s *server) rolloutTo(ctx context.Context, p auth.Principal, id string, holdBack bool) (rollout.Rollout, []change.RolloutFailures, error) {
+func (s *server) rolloutTo(
+	ctx context.Context, p auth.Principal, id string, holdBack bool,
+) (rollout.Rollout, []change.RolloutFailures, error) {
 	r, failures, err := s.Rollouts.Get(ctx, id)
 	if err != nil {
 		return r, nil, s.fail(err, "rollout "+id)
@@ -302,12 +306,14 @@ func (s *server) listRolloutRobots(ctx context.Context, in *RolloutRobotsQuery) 
 	case slices.Contains(rollout.RobotStates, state):
 		q.States = []rollout.RobotState{state}
 	default:
-		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/state", "bad_value", fmt.Sprintf("there is no state %q", in.State), "write failed, or a state such as CONFIRMED")}))
+		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/state", "bad_value",
+			fmt.Sprintf("there is no state %q", in.State), "write failed, or a state such as CONFIRMED")}))
 	}
 	if in.Wave != "" {
 		wave := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool { return w.Name == in.Wave || strconv.Itoa(w.Number) == in.Wave })
 		if wave < 0 {
-			return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/wave", "bad_value", fmt.Sprintf("the rollout has no wave %q", in.Wave), "write one of its names, or its number from 0")}))
+			return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/wave", "bad_value",
+				fmt.Sprintf("the rollout has no wave %q", in.Wave), "write one of its names, or its number from 0")}))
 		}
 		q.Wave = &wave
 	}
@@ -345,7 +351,9 @@ func (s *server) startRollout(ctx context.Context, p auth.Principal, id string, 
 	return s.decideRollout(ctx, p, id, d, w.Decision)
 }
 
-func (s *server) decideRollout(ctx context.Context, p auth.Principal, id string, d rollout.Decision, w Decision) (*answer[RolloutDetail], error) {
+func (s *server) decideRollout(
+	ctx context.Context, p auth.Principal, id string, d rollout.Decision, w Decision,
+) (*answer[RolloutDetail], error) {
 	holdBack := d.On == rollout.OnPause || d.On == rollout.OnAbort
 	if _, _, err := s.rolloutTo(ctx, p, id, holdBack); err != nil {
 		return nil, err
@@ -367,7 +375,8 @@ func (s *server) decideRollout(ctx context.Context, p auth.Principal, id string,
 }
 
 // decided are what people decide as they know it, in the order of a rollout's life.
-var decided = []rollout.Event{rollout.OnApprove, rollout.OnStart, rollout.OnPause, rollout.OnResume, rollout.OnRetry, rollout.OnAbort, rollout.OnRollback}
+var decided = []rollout.Event{rollout.OnApprove, rollout.OnStart, rollout.OnPause, rollout.OnResume, rollout.OnRetry, rollout.OnAbort,
+	rollout.OnRollback}
 
 func rolloutSummary(r rollout.Rollout) RolloutSummary {
 	out := RolloutSummary{

@@ -123,11 +123,14 @@ var decisions = []struct {
 	action               audit.Action
 	summary, description string
 }{
-	{rollout.OnPause, audit.ActionRolloutPause, "Pause a rollout", "No robot is offered the content any more until it is resumed; robots that were offered it go on."},
+	{rollout.OnPause, audit.ActionRolloutPause, "Pause a rollout",
+		"No robot is offered the content any more until it is resumed; robots that were offered it go on."},
 	{rollout.OnResume, audit.ActionRolloutResume, "Resume a rollout", "It goes on where it was paused, also if a threshold paused it."},
 	{rollout.OnRetry, audit.ActionRolloutRetry, "Offer the content to the failed robots again", "They get it as a new revision."},
-	{rollout.OnAbort, audit.ActionRolloutAbort, "End a rollout early", "No more robots are offered the content; robots that were offered it keep it, unless it is rolled back."},
-	{rollout.OnRollback, audit.ActionRolloutRollback, "Give the robots of a rollout back what they had", "Each robot gets what it had itself, failed robots first."},
+	{rollout.OnAbort, audit.ActionRolloutAbort, "End a rollout early",
+		"No more robots are offered the content; robots that were offered it keep it, unless it is rolled back."},
+	{rollout.OnRollback, audit.ActionRolloutRollback, "Give the robots of a rollout back what they had",
+		"Each robot gets what it had itself, failed robots first."},
 }
 
 // rolloutAnswer is a rollout with the ETag of its version and of the health of its robots.

@@ -33,7 +33,8 @@ func TestPeopleOfASiteHoldBackRolloutsToTheirRobots(t *testing.T) {
 		}
 	}
 	site := func(robot, site string) {
-		if err := (&change.Labels{Deps: deps}).Set(t.Context(), auth.Principal{}, robot, map[string]string{auth.SiteLabel: site}, audit.Attribution{}); err != nil {
+		if err := (&change.Labels{Deps: deps}).Set(t.Context(), auth.Principal{}, robot, map[string]string{auth.SiteLabel: site},
+			audit.Attribution{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := robots.Reload(t.Context(), db); err != nil {
@@ -62,7 +63,8 @@ func TestPeopleOfASiteHoldBackRolloutsToTheirRobots(t *testing.T) {
 	}
 	site("r2", "hall")
 	health, err := s.rolloutHealth(t.Context(), p, o)
-	if all, allErr := s.rolloutHealth(t.Context(), auth.Principal{Kind: auth.KindSession}, o); err != nil || allErr != nil || health.Rest.Robots != 1 || all.Rest.Robots != 3 {
+	if all, allErr := s.rolloutHealth(t.Context(), auth.Principal{Kind: auth.KindSession}, o); err != nil || allErr != nil ||
+		health.Rest.Robots != 1 || all.Rest.Robots != 3 {
 		t.Errorf("the health for people of the lobby is %+v, for people of every site %+v; %v %v", health, all, err, allErr)
 	}
 	if err := decide("lobby", rollout.OnPause); err != nil {

@@ -256,7 +256,8 @@ func (s *server) schedule(ctx context.Context, p auth.Principal, id string) (cha
 	case err != nil:
 		return row, s.fail(err, "schedule "+id)
 	case !seesSchedule(p, row):
-		return row, KindNotAllowed.Problem(fmt.Sprintf("schedule %s may be for robots of other sites, and %s has the sites %s", id, p.ID, strings.Join(p.Sites, ", ")),
+		return row, KindNotAllowed.Problem(fmt.Sprintf("schedule %s may be for robots of other sites, and %s has the sites %s", id, p.ID,
+			strings.Join(p.Sites, ", ")),
 			"somebody with every site can, such as an administrator")
 	}
 	return row, nil
@@ -332,7 +333,8 @@ func (s *server) putSchedule(ctx context.Context, p auth.Principal, id string, w
 			return nil, err
 		}
 	}
-	row, t, found, err := s.Schedules.PutSchedule(ctx, p, change.Schedule{ID: id, Schedule: w.Schedule}, w.DryRun, audit.Attribution{Who: actingName(p, w.By), Why: w.Why})
+	row, t, found, err := s.Schedules.PutSchedule(ctx, p, change.Schedule{ID: id, Schedule: w.Schedule}, w.DryRun,
+		audit.Attribution{Who: actingName(p, w.By), Why: w.Why})
 	var unknown *change.UnknownRobots
 	if errors.As(err, &unknown) {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(*w.Selector, unknown.IDs)))

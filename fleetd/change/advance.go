@@ -45,7 +45,9 @@ type Send func(ctx context.Context, tx *store.Tx, s Sending) (Sent, []schema.Pro
 // Advance decides about the instants of a schedule that are due: in one transaction it records them, does what the schedule
 // says for at most the newest of them, and saves when the next one is. An instant that was recorded before is not run again.
 // It returns what it recorded, which is nothing if nothing is due.
-func (s *Schedules) Advance(ctx context.Context, id string, resolve func(selector.Selector) selector.Selector, send Send) (runs []ScheduleRun, err error) {
+func (s *Schedules) Advance(
+	ctx context.Context, id string, resolve func(selector.Selector) selector.Selector, send Send,
+) (runs []ScheduleRun, err error) {
 	var touched []string
 	err = s.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
 		runs, touched = nil, nil
@@ -115,7 +117,8 @@ func (s *Schedules) record(ctx context.Context, tx *store.Tx, runs []ScheduleRun
 }
 
 func (s *Schedules) noteRun(ctx context.Context, tx *store.Tx, run ScheduleRun) error {
-	n := audit.Note{What: audit.ActionScheduleRun, Target: "schedule " + run.Schedule, Why: run.Why, Detail: "instant " + run.Instant.UTC().Format(time.RFC3339)}
+	n := audit.Note{What: audit.ActionScheduleRun, Target: "schedule " + run.Schedule, Why: run.Why,
+		Detail: "instant " + run.Instant.UTC().Format(time.RFC3339)}
 	switch run.Outcome {
 	case schedule.Done:
 		n.Outcome = audit.Done
@@ -203,7 +206,9 @@ func (s *Schedules) act(
 
 // robotsOf returns the robots that a selector means now and that the principal sees, and which of the names in it belong to
 // no robot of the fleet.
-func (s *Schedules) robotsOf(ctx context.Context, tx *store.Tx, p auth.Principal, sel selector.Selector) (robots, missing []string, err error) {
+func (s *Schedules) robotsOf(
+	ctx context.Context, tx *store.Tx, p auth.Principal, sel selector.Selector,
+) (robots, missing []string, err error) {
 	rows, err := tx.Robots(ctx, sel)
 	if err != nil {
 		return nil, nil, err
@@ -237,7 +242,9 @@ func withoutPinned(ctx context.Context, tx *store.Tx, robots []string, topic sch
 }
 
 // assign gives robots the content of a schedule. A revision of 0 is the newest at this instant.
-func (s *Schedules) assign(ctx context.Context, tx *store.Tx, row Schedule, robots []string, by audit.Attribution) (touched []string, found []schema.Problem, err error) {
+func (s *Schedules) assign(
+	ctx context.Context, tx *store.Tx, row Schedule, robots []string, by audit.Attribution,
+) (touched []string, found []schema.Problem, err error) {
 	c, found, err := s.resolveContent(ctx, tx, *row.Action.Assign, "")
 	if err != nil || len(found) > 0 {
 		return nil, found, err
@@ -249,7 +256,8 @@ func (s *Schedules) assign(ctx context.Context, tx *store.Tx, row Schedule, robo
 	if err := planned.apply(ctx); err != nil {
 		return nil, nil, err
 	}
-	return planned.Updated, nil, s.addAssignments(ctx, tx, []assignment{{content: c, given: planned.given, schedule: row.ID}}, *row.Selector, by)
+	return planned.Updated, nil, s.addAssignments(ctx, tx, []assignment{{content: c, given: planned.given, schedule: row.ID}},
+		*row.Selector, by)
 }
 
 // seesAll reports whether a principal sees all these robots. Robots that left the fleet belong to no site any more.
@@ -270,7 +278,9 @@ func robotIDs(members []rollout.Robot) []string {
 }
 
 // startRollout starts the prepared rollout of a schedule.
-func (s *Schedules) startRollout(ctx context.Context, tx *store.Tx, p auth.Principal, row Schedule, run *ScheduleRun) ([]schema.Problem, error) {
+func (s *Schedules) startRollout(
+	ctx context.Context, tx *store.Tx, p auth.Principal, row Schedule, run *ScheduleRun,
+) ([]schema.Problem, error) {
 	id := row.Action.Rollout
 	o, err := tx.Rollout(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -286,7 +296,8 @@ func (s *Schedules) startRollout(ctx context.Context, tx *store.Tx, p auth.Princ
 	if all, err := seesAll(ctx, tx, p, robotIDs(robots)); err != nil {
 		return nil, err
 	} else if !all {
-		return []schema.Problem{schema.NewProblem("", "not_allowed", row.Author.User+", who saved the schedule, does not see every robot of rollout "+id, "")}, nil
+		return []schema.Problem{schema.NewProblem("", "not_allowed",
+			row.Author.User+", who saved the schedule, does not see every robot of rollout "+id, "")}, nil
 	}
 	why := cmp.Or(row.Why, "schedule "+row.ID)
 	changes, found := rollout.Decide(rollout.NewRun(o, robots), rollout.Decision{On: rollout.OnStart, By: p.Name, Why: why}, run.At)
@@ -297,7 +308,8 @@ func (s *Schedules) startRollout(ctx context.Context, tx *store.Tx, p auth.Princ
 		return nil, err
 	}
 	run.Rollout, run.Robots = id, len(robots)
-	return nil, tx.Note(ctx, run.At, audit.Note{Who: p.Name, What: audit.ActionRollout, Target: "rollout " + id, Why: why, Detail: "started by schedule " + row.ID})
+	return nil, tx.Note(ctx, run.At, audit.Note{Who: p.Name, What: audit.ActionRollout, Target: "rollout " + id, Why: why,
+		Detail: "started by schedule " + row.ID})
 }
 
 // Recheck finds schedules whose next instant is later than it should be, because the clock was ahead when it was computed, and

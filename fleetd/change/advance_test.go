@@ -62,7 +62,8 @@ func (w *scheduleWorld) put(id string, a schedule.Action) {
 		s.Selector = &all
 	}
 	p := auth.Principal{ID: "anna", Kind: auth.KindToken, Rights: auth.All}
-	if _, _, found, err := w.schedules.PutSchedule(w.Context(), p, store.Schedule{ID: id, Schedule: s}, false, audit.Attribution{Who: "anna"}); len(found) > 0 || err != nil {
+	if _, _, found, err := w.schedules.PutSchedule(w.Context(), p, store.Schedule{ID: id, Schedule: s}, false,
+		audit.Attribution{Who: "anna"}); len(found) > 0 || err != nil {
 		w.Fatal(found, err)
 	}
 }
@@ -185,8 +186,9 @@ func TestKillBetweenAnyTwoStatementsRunsAnInstantOnce(t *testing.T) {
 // than of a rollout that does not exist.
 func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
 	withSchedules(t, func(w *scheduleWorld) {
-		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now, CreatedBy: "anna",
-			Waves: []rollout.Wave{{State: rollout.WavePlanned, Total: 2}}}
+		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now,
+			CreatedBy: "anna",
+			Waves:     []rollout.Wave{{State: rollout.WavePlanned, Total: 2}}}
 		label := func(robot, site string) {
 			if err := w.db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetLabels(t.Context(), robot, map[string]string{"site": site}) }); err != nil {
 				t.Fatal(err)
@@ -194,7 +196,8 @@ func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
 		}
 		label("r1", "berlin")
 		if err := w.db.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o, Members: []rollout.Robot{{ID: "r1", State: rollout.Planned}, {ID: "r2", Place: 1, State: rollout.Planned}}})
+			return tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o, Members: []rollout.Robot{{ID: "r1", State: rollout.Planned},
+				{ID: "r2", Place: 1, State: rollout.Planned}}})
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +205,8 @@ func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
 		put := func(id string) string {
 			t.Helper()
 			s := schedule.Schedule{Times: schedule.Times{Cron: "* * * * *", Zone: "UTC"}, Action: schedule.Action{Rollout: id}}
-			_, _, schedules, err := w.schedules.PutSchedule(t.Context(), p, store.Schedule{ID: "night", Schedule: s}, false, audit.Attribution{Who: "ben"})
+			_, _, schedules, err := w.schedules.PutSchedule(t.Context(), p, store.Schedule{ID: "night", Schedule: s}, false,
+				audit.Attribution{Who: "ben"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,8 +240,9 @@ func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
 
 func TestRolloutIsStartedOnceByItsSchedule(t *testing.T) {
 	withSchedules(t, func(w *scheduleWorld) {
-		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now, CreatedBy: "anna",
-			Waves: []rollout.Wave{{State: rollout.WavePlanned, Total: 1}}}
+		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now,
+			CreatedBy: "anna",
+			Waves:     []rollout.Wave{{State: rollout.WavePlanned, Total: 1}}}
 		if err := w.db.Tx(t.Context(), func(tx *store.Tx) error {
 			return tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o, Members: []rollout.Robot{{ID: "r1", State: rollout.Planned}}})
 		}); err != nil {

@@ -51,7 +51,8 @@ func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignmen
 		if len(found) > 0 {
 			return fmt.Errorf("plan the rollout of an assignment: %s", found[0])
 		}
-		ask := rollout.New{ID: id.String(), Selector: selectorText(sel), Cause: rollout.ByAssignment, By: by.Who, Why: by.Why, At: by.At, Start: true}
+		ask := rollout.New{ID: id.String(), Selector: selectorText(sel), Cause: rollout.ByAssignment, By: by.Who, Why: by.Why, At: by.At,
+			Start: true}
 		if a.policy != "" {
 			ask.Cause, ask.CauseID = rollout.ByPolicy, a.policy
 		}

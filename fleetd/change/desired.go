@@ -165,7 +165,8 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
 			a := assignedDocuments(part.Rows, part.Request, done)
-			asked = append(asked, assignment{content: content.Content{Config: part.Request.Config, Mode: part.Request.Mode, Places: part.Request.Places}, given: a.given})
+			asked = append(asked, assignment{content: content.Content{Config: part.Request.Config, Mode: part.Request.Mode,
+				Places: part.Request.Places}, given: a.given})
 			if dryRun || len(done.Updated) == 0 {
 				continue
 			}

@@ -111,7 +111,8 @@ func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca
 			return c, err
 		}
 	}
-	err = tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	err = tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name,
+		Detail: "certificate " + c.Serial})
 	if err != nil {
 		return c, err
 	}
@@ -140,7 +141,8 @@ func (i *Identities) labelNewcomer(ctx context.Context, tx *store.Tx, row enrol.
 		if err := publishLabels(ctx, tx, selector.IDs(row.Robot), by); err != nil {
 			return err
 		}
-		note := audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + row.Robot, Why: "labels of its enrolment token", Before: audit.JSON(was.Labels), After: audit.JSON(labels)}
+		note := audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + row.Robot, Why: "labels of its enrolment token",
+			Before: audit.JSON(was.Labels), After: audit.JSON(labels)}
 		if err := tx.Note(ctx, by.At, note); err != nil {
 			return err
 		}

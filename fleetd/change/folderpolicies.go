@@ -333,15 +333,17 @@ func (r *folderRun) giveGroup(ctx context.Context, g group, reach *folder.Reach)
 		if err := planned.apply(ctx); err != nil {
 			return err
 		}
-		return r.addAssignments(ctx, r.tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}}, g.policy.Selector, by)
+		return r.addAssignments(ctx, r.tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}},
+			g.policy.Selector, by)
 	}
 	return r.roll(ctx, g, reach)
 }
 
 // roll creates and starts the rollout of what a policy says.
 func (r *folderRun) roll(ctx context.Context, g group, reach *folder.Reach) error {
-	ask := RolloutRequest{Name: "policy " + g.policy.ID, Content: g.policy.Content, Robots: selector.IDs(reach.Robots...), Selected: g.policy.Selector.String(),
-		Spec: r.ask.Rollout, Cause: rollout.ByFolder, CauseID: r.folder.Name}
+	ask := RolloutRequest{Name: "policy " + g.policy.ID, Content: g.policy.Content, Robots: selector.IDs(reach.Robots...),
+		Selected: g.policy.Selector.String(),
+		Spec:     r.ask.Rollout, Cause: rollout.ByFolder, CauseID: r.folder.Name}
 	plan, _, problems, err := r.Rollouts.plan(ctx, r.tx, ask)
 	if err != nil {
 		return err
@@ -365,7 +367,8 @@ func (r *folderRun) roll(ctx context.Context, g group, reach *folder.Reach) erro
 	if err != nil {
 		return fmt.Errorf("make an id for a rollout: %w", err)
 	}
-	created, members := plan.Rollout(rollout.New{ID: id.String(), Name: ask.Name, Selector: ask.Selected, Cause: ask.Cause, CauseID: ask.CauseID, By: r.by.Who, Why: r.by.Why, At: r.by.At, Start: true})
+	created, members := plan.Rollout(rollout.New{ID: id.String(), Name: ask.Name, Selector: ask.Selected, Cause: ask.Cause,
+		CauseID: ask.CauseID, By: r.by.Who, Why: r.by.Why, At: r.by.At, Start: true})
 	if err := r.tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: members}); err != nil {
 		return err
 	}

@@ -124,7 +124,9 @@ func (d *Folders) state(ctx context.Context, tx *store.Tx, reading func() (libra
 
 // read reads what the plan of one folder looks at, fills in what fleetd knows of the files of its assets, and names those that it
 // does not have.
-func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o folder.Options, objects folder.Objects) (s folder.State, missing []string, err error) {
+func (d *Folders) read(
+	ctx context.Context, tx *store.Tx, f *folder.Fleet, o folder.Options, objects folder.Objects,
+) (s folder.State, missing []string, err error) {
 	digests := make([]string, len(f.Library.Assets))
 	for i, a := range f.Library.Assets {
 		digests[i] = a.SHA256
@@ -172,8 +174,11 @@ func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o fol
 }
 
 // Plan says what an apply of a folder would do. It carries the apply out in a transaction that it rolls back, so that it says what the
-// apply does: which revisions policies mean then, and which robots that reaches. If the library part has errors, nothing is written before the rollback.
-func (d *Folders) Plan(ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
+// apply does: which revisions policies mean then, and which robots that reaches. If the library part has errors, nothing is written
+// before the rollback.
+func (d *Folders) Plan(
+	ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution,
+) (done FolderApplied, found []library.FileProblem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		run := folderRun{Folders: d, tx: tx, principal: p, ask: a, by: by.WithTime(d.Now()), dryRun: true}
 		if found, err = run.apply(ctx, f); err != nil {
@@ -189,7 +194,9 @@ func (d *Folders) Plan(ctx context.Context, p auth.Principal, f folder.Fleet, a 
 }
 
 // Apply makes the fleet as a folder says, all or nothing. It is refused if the plan is not the one that the caller saw.
-func (d *Folders) Apply(ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
+func (d *Folders) Apply(
+	ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution,
+) (done FolderApplied, found []library.FileProblem, err error) {
 	var touched []string
 	changed := false
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
@@ -207,7 +214,8 @@ func (d *Folders) Apply(ctx context.Context, p auth.Principal, f folder.Fleet, a
 		if changed = len(run.made.Changes)+len(run.made.Owned) > 0; !changed {
 			return nil
 		}
-		return tx.Note(ctx, run.by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionApplyFolder, Target: "folder " + f.Name, Detail: run.made.Counts().String()})
+		return tx.Note(ctx, run.by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionApplyFolder, Target: "folder " + f.Name,
+			Detail: run.made.Counts().String()})
 	})
 	if errors.Is(err, errRefused) {
 		return done, found, nil
@@ -301,7 +309,8 @@ func (r *folderRun) refuse(o folder.Object, problems []schema.Problem) {
 func (r *folderRun) needs(path string, rights auth.Rights, what string) {
 	if !r.dryRun && !r.principal.May(rights) {
 		r.found = append(r.found, library.FileProblem{Path: path, Problem: schema.NewProblem("", CodeNeedsRight,
-			fmt.Sprintf("%s needs the right to %v, which %s does not have", what, rights, r.principal.ID), "this needs the role "+auth.RolesWith(rights))})
+			fmt.Sprintf("%s needs the right to %v, which %s does not have", what, rights,
+				r.principal.ID), "this needs the role "+auth.RolesWith(rights))})
 	}
 }
 
@@ -337,7 +346,8 @@ func refusePlan(p folder.Plan, a FolderApply, f folder.Fleet, missing []string) 
 	deleted := fmt.Sprintf("%d of its objects would be deleted", p.Deletes)
 	switch {
 	case a.Deletes == nil && p.Deletes > 0:
-		refuse("", schema.NewProblem("/expected_deletes", library.CodeConfirm, deleted, fmt.Sprintf("confirm the number with expected_deletes: %d", p.Deletes)))
+		refuse("", schema.NewProblem("/expected_deletes", library.CodeConfirm, deleted,
+			fmt.Sprintf("confirm the number with expected_deletes: %d", p.Deletes)))
 	case a.Deletes != nil && *a.Deletes != p.Deletes:
 		refuse("", schema.NewProblem("/expected_deletes", library.CodeCountChanged, fmt.Sprintf("%s, %d were expected", deleted, *a.Deletes),
 			"repeat the number that a dry run shows"))
@@ -357,7 +367,9 @@ func refusePlan(p folder.Plan, a FolderApply, f folder.Fleet, missing []string) 
 }
 
 // PutFile stores the bytes of an asset without a name: an apply of a folder gives it one. Bytes without a name are deleted later.
-func (d *Folders) PutFile(ctx context.Context, p auth.Principal, digest string, body []byte, by audit.Attribution) ([]schema.Problem, error) {
+func (d *Folders) PutFile(
+	ctx context.Context, p auth.Principal, digest string, body []byte, by audit.Attribution,
+) ([]schema.Problem, error) {
 	l := Library{d.Deps}
 	return l.applyLibraryPlan(ctx, p, library.ForPutFile(), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		return library.PutFile(rows, digest, body, by.WithTime(now))

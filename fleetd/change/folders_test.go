@@ -130,7 +130,8 @@ func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
 		}
 
 		w.put(policy.Policy{ID: "fleet", Place: 5, Selector: everybody, Content: storyOf("museum")})
-		_, found, err := f.schedules.PutSite(w.Context(), anna, change.Site{ID: "lobby", Calendar: schedule.Calendar{Site: ofsite.Site{Zone: "Europe/Paris"}}}, false, who)
+		_, found, err := f.schedules.PutSite(w.Context(), anna, change.Site{ID: "lobby",
+			Calendar: schedule.Calendar{Site: ofsite.Site{Zone: "Europe/Paris"}}}, false, who)
 		w.fine(found, err)
 		_, _, found, err = f.schedules.PutSchedule(w.Context(), anna, change.Schedule{ID: "quiet", Schedule: schedule.Schedule{
 			Times: schedule.Times{Event: "opening", Site: "lobby"}, Action: schedule.Action{Mode: "mnl"}, Selector: &everybody}}, false, who)
@@ -154,7 +155,8 @@ func TestSchedulesOfAFolderAreWhole(t *testing.T) {
 			"sites/lobby.yaml", "site: lobby\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {assign: {story: {id: party}}}\n",
 			"schedules/party.yaml", "schedule: party\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {assign: {story: {id: party}}}\nselector: {all: true}\n"}
 		f.does(filesOf(t, story...), change.FolderApply{})
-		f.does(filesOf(t, story[2:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &one}, library.CodeInUse, library.CodeInUse)
+		f.does(filesOf(t, story[2:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &one}, library.CodeInUse,
+			library.CodeInUse)
 		f.does(filesOf(t, story[2:4]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two}, library.CodeInUse)
 		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {performance: pause}\nselector: {all: true}\n"),
 			change.FolderApply{}, "bad_id")
@@ -311,28 +313,34 @@ func (f folderWorld) somebodyChanges(rt *rapid.T) {
 	var err error
 	switch rapid.SampledFrom([]string{"policy", "policy", "delete policy", "site", "schedule", "act", "draft"}).Draw(rt, "somebody changes") {
 	case "policy":
-		p := policy.Policy{ID: name, Place: rapid.IntRange(0, 20).Draw(rt, "place"), Selector: robots, Content: randomContent(rt), Enabled: rapid.Bool().Draw(rt, "enabled")}
+		p := policy.Policy{ID: name, Place: rapid.IntRange(0, 20).Draw(rt, "place"), Selector: robots, Content: randomContent(rt),
+			Enabled: rapid.Bool().Draw(rt, "enabled")}
 		_, _, err = f.policies.Put(f.Context(), anna, change.PolicyPut{Policy: p, Now: true}, anyRobots, who)
 	case "delete policy":
 		_, _, _ = f.policies.Delete(f.Context(), anna, change.PolicyPut{Policy: policy.Policy{ID: name}}, anyRobots, who) // it may not exist
 	case "site":
-		c := schedule.Calendar{Site: ofsite.Site{Zone: rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York"}).Draw(rt, "zone"), Hours: ofsite.Week{Mon: []string{"09:00-18:00"}}}}
+		c := schedule.Calendar{Site: ofsite.Site{Zone: rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York"}).Draw(rt, "zone"),
+			Hours: ofsite.Week{Mon: []string{"09:00-18:00"}}}}
 		if rapid.Bool().Draw(rt, "opens") {
 			c.Open = &schedule.Action{Performance: "start"}
 		}
 		id := rapid.SampledFrom([]string{"lobby", "Main Hall"}).Draw(rt, "site")
 		_, _, err = f.schedules.PutSite(f.Context(), anna, change.Site{ID: id, Calendar: c}, false, who)
 	case "schedule":
-		s := schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * 1-5", Zone: "Europe/Berlin"}, Action: schedule.Action{Performance: rapid.SampledFrom([]string{"start", "stop"}).Draw(rt, "performance")}, Selector: &robots}
+		s := schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * 1-5", Zone: "Europe/Berlin"},
+			Action: schedule.Action{Performance: rapid.SampledFrom([]string{"start", "stop"}).Draw(rt, "performance")}, Selector: &robots}
 		if rapid.Bool().Draw(rt, "disabled") {
 			s.Enabled = new(bool)
 		}
 		_, _, _, err = f.schedules.PutSchedule(f.Context(), anna, change.Schedule{ID: name, Schedule: s}, false, who)
 	case "act":
-		text := fmt.Sprintf("# by a person\nact: wave\nactions: [{type: wait, start_ms: 0, end_ms: %d}]\n", rapid.IntRange(1, 3).Draw(rt, "seconds")*1000)
+		text := fmt.Sprintf("# by a person\nact: wave\nactions: [{type: wait, start_ms: 0, end_ms: %d}]\n",
+			rapid.IntRange(1, 3).Draw(rt, "seconds")*1000)
 		_, _, err = f.library.PublishAll(f.Context(), anna, []library.Source{{Kind: library.KindAct, Body: []byte(text)}}, nil, false, who)
 	case "draft":
-		_, _, err = f.library.Save(f.Context(), anna, library.KindStory, "other", fmt.Appendf(nil, "story: other\nname: {en: Other %d}\nrepeat: loop\nacts: [{act: wave}]\n", rapid.IntRange(0, 2).Draw(rt, "text")), nil, who)
+		_, _, err = f.library.Save(f.Context(), anna, library.KindStory, "other",
+			fmt.Appendf(nil, "story: other\nname: {en: Other %d}\nrepeat: loop\nacts: [{act: wave}]\n",
+				rapid.IntRange(0, 2).Draw(rt, "text")), nil, who)
 	}
 	if err != nil {
 		rt.Fatal(err)

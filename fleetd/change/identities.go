@@ -74,7 +74,9 @@ func (i *Identities) NewToken(ctx context.Context, p auth.Principal, row enrol.T
 		if err := tx.AddToken(ctx, row); err != nil {
 			return err
 		}
-		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: audit.ActionMakeEnrolmentToken, Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial, "labels": row.Labels})})
+		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: audit.ActionMakeEnrolmentToken,
+			Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial,
+				"labels": row.Labels})})
 	})
 }
 

@@ -37,7 +37,8 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)}); err != nil {
+		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + robot, Why: by.Why,
+			Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)}); err != nil {
 			return err
 		}
 		return l.applyPolicies(ctx, tx, labelsChanged, by.WithTime(l.Now()), func() ([]relabelled, error) {
@@ -98,7 +99,9 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 		if err := publishLabels(ctx, tx, selector.IDs(changed...), by.WithTime(l.Now())); err != nil {
 			return err
 		}
-		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()}); err != nil {
+		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Why: by.Why,
+			After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed),
+				e.Robots), Detail: e.text()}); err != nil {
 			return err
 		}
 		return l.applyPolicies(ctx, tx, labelsChanged, by.WithTime(l.Now()), func() ([]relabelled, error) { return all, nil })

@@ -104,16 +104,17 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
-	err = l.applyPlan(ctx, p, library.ForDelete(kind, id), selector.Selector{}, func(tx *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
-		if found, err = namedElsewhere(ctx, tx, kind, id); err != nil {
-			return c, err
-		}
-		removal, more := library.Delete(rows, kind, id, expect, by.WithTime(now))
-		if done, found = removal, append(more, found...); len(found) > 0 {
-			return c, errRefused
-		}
-		return done.Changes, nil
-	})
+	err = l.applyPlan(ctx, p, library.ForDelete(kind, id), selector.Selector{},
+		func(tx *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
+			if found, err = namedElsewhere(ctx, tx, kind, id); err != nil {
+				return c, err
+			}
+			removal, more := library.Delete(rows, kind, id, expect, by.WithTime(now))
+			if done, found = removal, append(more, found...); len(found) > 0 {
+				return c, errRefused
+			}
+			return done.Changes, nil
+		})
 	return done, found, err
 }
 

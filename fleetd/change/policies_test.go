@@ -341,7 +341,8 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		five, six := 5, 6
 		ask.DryRun, ask.Expected = false, &five
 		if _, found, err := w.policies.Put(ctx, anna, ask, anyRobots,
-			who); err != nil || len(found) != 1 || found[0].Code != desired.CodeCountChanged || !strings.Contains(found[0].Detail, "6 robots") || !strings.Contains(found[0].Detail, "5 were") {
+			who); err != nil || len(found) != 1 || found[0].Code != desired.CodeCountChanged ||
+			!strings.Contains(found[0].Detail, "6 robots") || !strings.Contains(found[0].Detail, "5 were") {
 			w.Fatalf("another number: %v %v", found, err)
 		}
 		ask.Expected = &six
@@ -746,7 +747,8 @@ func TestPoliciesMoveNoRobotAgain(t *testing.T) {
 		w.label("r2", map[string]string{"site": "lobby"})
 		documents, err := w.db.DesiredOf(ctx, "r2")
 		w.check(nil, err)
-		if d, _ := schema.Decode[schema.DesiredMode](documents[schema.TopicDesiredMode]); d.Mode != schema.ModeAto || d.Apply != schema.ApplyModeBoot {
+		if d, _ := schema.Decode[schema.DesiredMode](documents[schema.TopicDesiredMode]); d.Mode != schema.ModeAto ||
+			d.Apply != schema.ApplyModeBoot {
 			w.Errorf("a newcomer shall be in %s %s", d.Mode, d.Apply)
 		}
 	})

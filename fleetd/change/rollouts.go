@@ -69,7 +69,9 @@ func (o *Rollouts) Plan(ctx context.Context, r RolloutRequest) (p rollout.Plan, 
 }
 
 // Create creates a rollout as its plan shows it. With problems nothing is written.
-func (o *Rollouts) Create(ctx context.Context, p auth.Principal, r RolloutRequest, by audit.Attribution) (created rollout.Rollout, total int, found []schema.Problem, err error) {
+func (o *Rollouts) Create(
+	ctx context.Context, p auth.Principal, r RolloutRequest, by audit.Attribution,
+) (created rollout.Rollout, total int, found []schema.Problem, err error) {
 	err = o.transact(ctx, p, func(tx *store.Tx) (err error) {
 		if created, total, found, err = o.create(ctx, tx, r, by); err == nil && len(found) > 0 {
 			return errRefused
@@ -86,7 +88,9 @@ func (o *Rollouts) Create(ctx context.Context, p auth.Principal, r RolloutReques
 }
 
 // create creates a rollout in a transaction, which the caller has to roll back if there are problems.
-func (o *Rollouts) create(ctx context.Context, tx *store.Tx, r RolloutRequest, by audit.Attribution) (created rollout.Rollout, total int, found []schema.Problem, err error) {
+func (o *Rollouts) create(
+	ctx context.Context, tx *store.Tx, r RolloutRequest, by audit.Attribution,
+) (created rollout.Rollout, total int, found []schema.Problem, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return created, 0, nil, fmt.Errorf("make an id for a rollout: %w", err)
@@ -102,7 +106,8 @@ func (o *Rollouts) create(ctx context.Context, tx *store.Tx, r RolloutRequest, b
 		return created, total, found, nil
 	}
 	created, robots := plan.Rollout(rollout.New{
-		ID: id.String(), Name: r.Name, Selector: cmp.Or(r.Selected, r.Robots.String()), Cause: cmp.Or(r.Cause, rollout.ByPerson), CauseID: r.CauseID,
+		ID: id.String(), Name: r.Name, Selector: cmp.Or(r.Selected, r.Robots.String()), Cause: cmp.Or(r.Cause,
+			rollout.ByPerson), CauseID: r.CauseID,
 		By: by.Who, Why: by.Why, At: o.Now(), Start: r.Start,
 	})
 	if r.Start {
@@ -126,7 +131,8 @@ func (o *Rollouts) differences(r RolloutRequest, p rollout.Plan) (found []schema
 			fmt.Sprintf("%d robots are selected, %d were expected", p.Total, *r.Expected), "look at the plan again"))
 	}
 	if r.Digest != "" && r.Digest != p.Digest {
-		found = append(found, schema.NewProblem("/digest", rollout.CodeDigestChanged, "the content would be "+p.Content.String()+" with the digest "+p.Digest, "look at the plan again"))
+		found = append(found, schema.NewProblem("/digest", rollout.CodeDigestChanged,
+			"the content would be "+p.Content.String()+" with the digest "+p.Digest, "look at the plan again"))
 	}
 	taken := 0
 	for _, s := range p.Superseding {
@@ -135,16 +141,20 @@ func (o *Rollouts) differences(r RolloutRequest, p rollout.Plan) (found []schema
 	switch {
 	case r.Supersede == nil && taken > 0:
 		found = append(found, schema.NewProblem("/supersede", library.CodeConfirm,
-			fmt.Sprintf("it would take %d robots from open rollouts of the same kind", taken), fmt.Sprintf("confirm the number with supersede: %d, or select other robots", taken)))
+			fmt.Sprintf("it would take %d robots from open rollouts of the same kind",
+				taken), fmt.Sprintf("confirm the number with supersede: %d, or select other robots", taken)))
 	case r.Supersede != nil && *r.Supersede != taken:
 		found = append(found, schema.NewProblem("/supersede", desired.CodeCountChanged,
-			fmt.Sprintf("it would take %d robots from open rollouts of the same kind, %d were expected", taken, *r.Supersede), "look at the plan again"))
+			fmt.Sprintf("it would take %d robots from open rollouts of the same kind, %d were expected", taken,
+				*r.Supersede), "look at the plan again"))
 	}
 	return found
 }
 
 // plan plans a rollout from rows of a transaction.
-func (o *Rollouts) plan(ctx context.Context, tx *store.Tx, r RolloutRequest) (p rollout.Plan, total int, found []schema.Problem, err error) {
+func (o *Rollouts) plan(
+	ctx context.Context, tx *store.Tx, r RolloutRequest,
+) (p rollout.Plan, total int, found []schema.Problem, err error) {
 	rows, err := tx.Robots(ctx, r.Robots)
 	if err != nil {
 		return p, 0, nil, err
@@ -161,7 +171,8 @@ func (o *Rollouts) plan(ctx context.Context, tx *store.Tx, r RolloutRequest) (p 
 	if len(found) > 0 { // what else is wrong
 		_, others := r.Spec.Complete()
 		if len(rows) == 0 {
-			others = append(others, schema.NewProblem("/selector", rollout.CodeNoRobot, "no robot is selected", "list the robots with the same selector"))
+			others = append(others, schema.NewProblem("/selector", rollout.CodeNoRobot, "no robot is selected",
+				"list the robots with the same selector"))
 		}
 		return p, len(rows), append(found, others...), nil
 	}
@@ -191,7 +202,9 @@ func seedOf(c content.Content, rows []store.Robot) (uint64, error) {
 }
 
 // candidates returns what a plan looks at of each robot.
-func (o *Rollouts) candidates(ctx context.Context, tx *store.Tx, c content.Content, rows []store.Robot, now time.Time) (all []rollout.Candidate, err error) {
+func (o *Rollouts) candidates(
+	ctx context.Context, tx *store.Tx, c content.Content, rows []store.Robot, now time.Time,
+) (all []rollout.Candidate, err error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -269,7 +282,9 @@ func misfitText(m library.Misfit) (refused bool, text string) {
 
 // Decide carries out a person's decision about a rollout. expected is the number of robots that it is about, or nil; robots
 // is that number.
-func (o *Rollouts) Decide(ctx context.Context, p auth.Principal, id string, d rollout.Decision, expected *int) (after rollout.Rollout, robots int, found []schema.Problem, err error) {
+func (o *Rollouts) Decide(
+	ctx context.Context, p auth.Principal, id string, d rollout.Decision, expected *int,
+) (after rollout.Rollout, robots int, found []schema.Problem, err error) {
 	err = o.transact(ctx, p, func(tx *store.Tx) error {
 		row, err := tx.Rollout(ctx, id)
 		if err != nil {
@@ -286,7 +301,8 @@ func (o *Rollouts) Decide(ctx context.Context, p auth.Principal, id string, d ro
 		run := rollout.NewRun(row, members)
 		var c rollout.Changes
 		if c, found = rollout.Decide(run, d, now); len(found) == 0 && expected != nil && *expected != robots {
-			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged, fmt.Sprintf("it is about %d robots, %d were expected", robots, *expected), "look at the rollout again")}
+			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged,
+				fmt.Sprintf("it is about %d robots, %d were expected", robots, *expected), "look at the rollout again")}
 		}
 		if len(found) > 0 {
 			after = row
@@ -406,7 +422,9 @@ func (o *Rollouts) Step(ctx context.Context, run *rollout.Run, c rollout.Changes
 
 // give gives robots of a rollout a content, and adds what each got to given. Robots that left the fleet, that a later
 // rollout has, or that were pinned meanwhile get nothing: the next step sees that.
-func (o *Rollouts) give(ctx context.Context, tx *store.Tx, of rollout.Rollout, c content.Content, robots []string, now time.Time, given map[string]rollout.Given) error {
+func (o *Rollouts) give(
+	ctx context.Context, tx *store.Tx, of rollout.Rollout, c content.Content, robots []string, now time.Time, given map[string]rollout.Given,
+) error {
 	if len(robots) == 0 {
 		return nil
 	}

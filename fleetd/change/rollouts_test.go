@@ -104,23 +104,30 @@ func TestEveryAssignmentIsARollout(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"the first story", func() { story("day", selector.IDs("r1")) }, []string{"RUNNING assignment story day revision 1 by anna: r1 OFFERED had no default story"}},
-		{"a story that one robot has", func() { story("day", both) }, []string{"RUNNING assignment story day revision 1 by anna: r1 UNCHANGED r2 OFFERED had no default story"}},
-		{"another story", func() { story("night", selector.IDs("r1")) }, []string{"RUNNING assignment story night revision 1 by anna: r1 OFFERED had story day revision 1"}},
+		{"the first story", func() { story("day", selector.IDs("r1")) },
+			[]string{"RUNNING assignment story day revision 1 by anna: r1 OFFERED had no default story"}},
+		{"a story that one robot has", func() { story("day", both) },
+			[]string{"RUNNING assignment story day revision 1 by anna: r1 UNCHANGED r2 OFFERED had no default story"}},
+		{"another story", func() { story("night", selector.IDs("r1")) },
+			[]string{"RUNNING assignment story night revision 1 by anna: r1 OFFERED had story day revision 1"}},
 		{"back", func() {
 			_, _, found, err := d.Revert(t.Context(), anna, both, library.Reversion{}, false, who)
 			w.none(found, err)
 		}, []string{"RUNNING assignment story day revision 1 by anna: r1 OFFERED had story night revision 1", "RUNNING assignment no default story by anna: r2 OFFERED had story day revision 1"}},
 		{"activities", func() {
-			_, _, found, err := d.AssignActivities(t.Context(), anna, both, library.ActivitiesAssignment{Activities: []library.Pin{{ID: "greet"}}}, false, who)
+			_, _, found, err := d.AssignActivities(t.Context(), anna, both,
+				library.ActivitiesAssignment{Activities: []library.Pin{{ID: "greet"}}}, false, who)
 			w.none(found, err)
 		}, []string{"RUNNING assignment activities greet@1 by anna: r1 OFFERED had no activities r2 OFFERED had no activities"}},
 		{"settings", func() {
 			set(desired.Request{Config: &desired.Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.3")}}})
 		}, []string{"RUNNING assignment settings low_battery by anna: r1 OFFERED had settings low_battery (default) r2 OFFERED had settings low_battery (default)"}},
-		{"a mode", func() { set(desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}) }, []string{"RUNNING assignment mode ato by anna: r1 OFFERED had mode  r2 OFFERED had mode "}},
-		{"places", func() { set(desired.Request{Places: &desired.Set{ID: "hall", Rev: 2, Body: body}}) }, []string{"RUNNING assignment places hall by anna: r1 OFFERED had no places r2 OFFERED had no places"}},
-		{"no places", func() { set(desired.Request{Places: &desired.Set{}}) }, []string{"RUNNING assignment no places by anna: r1 OFFERED had places hall r2 OFFERED had places hall"}},
+		{"a mode", func() { set(desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}) },
+			[]string{"RUNNING assignment mode ato by anna: r1 OFFERED had mode  r2 OFFERED had mode "}},
+		{"places", func() { set(desired.Request{Places: &desired.Set{ID: "hall", Rev: 2, Body: body}}) },
+			[]string{"RUNNING assignment places hall by anna: r1 OFFERED had no places r2 OFFERED had no places"}},
+		{"no places", func() { set(desired.Request{Places: &desired.Set{}}) },
+			[]string{"RUNNING assignment no places by anna: r1 OFFERED had places hall r2 OFFERED had places hall"}},
 	} {
 		before := w.count()
 		test.do()
@@ -194,7 +201,8 @@ func TestRolloutIsWhatItsPlanSaid(t *testing.T) {
 	}
 	wrong = ask
 	wrong.Content.Story, wrong.Spec.OffersPerMin = &content.Story{ID: "noon"}, -1
-	if _, _, found, err = r.Create(t.Context(), anna, wrong, who); err != nil || len(found) != 2 || found[0].Pointer != "/content/story/id" || found[1].Pointer != "/spec/offers_per_min" {
+	if _, _, found, err = r.Create(t.Context(), anna, wrong, who); err != nil || len(found) != 2 ||
+		found[0].Pointer != "/content/story/id" || found[1].Pointer != "/spec/offers_per_min" {
 		t.Errorf("%v %v", found, err)
 	}
 	if all := w.newest(10); len(all) != 0 {
@@ -207,7 +215,8 @@ func TestRolloutIsWhatItsPlanSaid(t *testing.T) {
 		t.Errorf("it is %s", o.State)
 	}
 	// A second one takes its robots, which has to be confirmed by their number.
-	_, _, found, err = r.Create(t.Context(), anna, change.RolloutRequest{Content: content.Content{Story: &content.Story{ID: "night"}}, Robots: selector.IDs("r1")}, who)
+	_, _, found, err = r.Create(t.Context(), anna, change.RolloutRequest{Content: content.Content{Story: &content.Story{ID: "night"}},
+		Robots: selector.IDs("r1")}, who)
 	if err != nil || len(found) != 1 || found[0].Pointer != "/supersede" || !strings.Contains(found[0].Hint, "supersede: 1") {
 		t.Errorf("%v %v", found, err)
 	}
@@ -219,16 +228,19 @@ func TestRolloutIsWhatItsPlanSaid(t *testing.T) {
 	if _, found := decide(rollout.Decision{On: rollout.OnStart, By: "anna"}); len(found) != 1 || !strings.Contains(found[0].Hint, "approve") {
 		t.Errorf("starting it without approval: %v", found)
 	}
-	if _, found := decide(rollout.Decision{On: rollout.OnApprove, By: "anna", Digest: plan.Digest}); len(found) != 1 || found[0].Code != rollout.CodeOwnRollout {
+	if _, found := decide(rollout.Decision{On: rollout.OnApprove, By: "anna", Digest: plan.Digest}); len(found) != 1 ||
+		found[0].Code != rollout.CodeOwnRollout {
 		t.Errorf("who made it approves it: %v", found)
 	}
 	if _, found := decide(rollout.Decision{On: rollout.OnApprove, By: "ben", Digest: plan.Digest}); len(found) > 0 {
 		t.Errorf("ben approves it: %v", found)
 	}
-	if state, found := decide(rollout.Decision{On: rollout.OnStart, By: "ben", Why: "it is time"}); len(found) > 0 || state != rollout.Running {
+	if state, found := decide(rollout.Decision{On: rollout.OnStart, By: "ben", Why: "it is time"}); len(found) > 0 ||
+		state != rollout.Running {
 		t.Errorf("it is started: %v, %s", found, state)
 	}
-	if _, _, found, err := r.Decide(t.Context(), anna, o.ID, rollout.Decision{On: rollout.OnPause, By: "ben"}, &three); err != nil || len(found) != 1 || found[0].Pointer != "/expected_count" {
+	if _, _, found, err := r.Decide(t.Context(), anna, o.ID, rollout.Decision{On: rollout.OnPause, By: "ben"}, &three); err != nil ||
+		len(found) != 1 || found[0].Pointer != "/expected_count" {
 		t.Errorf("with another number: %v %v", found, err)
 	}
 	var done []string

@@ -175,7 +175,8 @@ func (s *Schedules) PutSchedule(
 }
 
 func ofCalendar(was Schedule) schema.Problem {
-	return schema.NewProblem("", CodeOfCalendar, fmt.Sprintf("the calendar of site %s writes schedule %s", was.OfSite, was.ID), "change the site: fleetd site set, or its page")
+	return schema.NewProblem("", CodeOfCalendar, fmt.Sprintf("the calendar of site %s writes schedule %s", was.OfSite, was.ID),
+		"change the site: fleetd site set, or its page")
 }
 
 // nextOf is the next instant of a schedule that replaces was. An instant that is due at this moment stays due.
@@ -200,7 +201,8 @@ func (s *Schedules) putSchedule(ctx context.Context, tx *store.Tx, row, was Sche
 	if err := tx.PutSchedule(ctx, row); err != nil {
 		return err
 	}
-	note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
+	note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(),
+		After: audit.JSON(row.Schedule)}
 	if was.Version > 0 {
 		note.Before = audit.JSON(was.Schedule)
 	}
@@ -214,7 +216,8 @@ func authorOf(p auth.Principal) schedule.Author {
 
 // principalOf is as whom a schedule acts: with the rights and sites that its author had when it was saved.
 func principalOf(row Schedule) auth.Principal {
-	p := auth.Principal{ID: row.Author.User, Kind: auth.KindSchedule, Name: "schedule " + row.ID, Sites: row.Author.Sites, From: auth.Origin{Via: audit.ViaSchedule}}
+	p := auth.Principal{ID: row.Author.User, Kind: auth.KindSchedule, Name: "schedule " + row.ID, Sites: row.Author.Sites,
+		From: auth.Origin{Via: audit.ViaSchedule}}
 	for right := auth.Rights(1); right <= auth.All; right <<= 1 {
 		if slices.Contains(row.Author.Rights, right.Names()[0]) {
 			p.Rights |= right
@@ -234,7 +237,9 @@ func RightFor(a schedule.Action) auth.Rights {
 
 // checkAction reports what is wrong with an action of a principal, as far as the library and the rollouts say now. A rollout with a
 // robot that the principal does not see is none that it could start: the answer is that of one that does not exist.
-func (s *Schedules) checkAction(ctx context.Context, tx *store.Tx, p auth.Principal, a schedule.Action, at string) (found []schema.Problem, err error) {
+func (s *Schedules) checkAction(
+	ctx context.Context, tx *store.Tx, p auth.Principal, a schedule.Action, at string,
+) (found []schema.Problem, err error) {
 	switch {
 	case len(a.Problems(at)) > 0: // is reported by the schedule itself
 	case a.Assign != nil:
@@ -253,18 +258,22 @@ func (s *Schedules) checkAction(ctx context.Context, tx *store.Tx, p auth.Princi
 		}
 		switch {
 		case errors.Is(err, store.ErrNotFound), !all:
-			return []schema.Problem{schema.NewProblem(at+"/rollout", "not_found", fmt.Sprintf("there is no rollout %q", a.Rollout), "create it first: fleetd rollout create")}, nil
+			return []schema.Problem{schema.NewProblem(at+"/rollout", "not_found", fmt.Sprintf("there is no rollout %q", a.Rollout),
+				"create it first: fleetd rollout create")}, nil
 		case err != nil:
 			return nil, err
 		case o.State.Over() || !o.StartedAt.IsZero():
-			return []schema.Problem{schema.NewProblem(at+"/rollout", "wrong_state", fmt.Sprintf("rollout %s is %s, and starts once", a.Rollout, o.State), "create another one")}, nil
+			return []schema.Problem{schema.NewProblem(at+"/rollout", "wrong_state", fmt.Sprintf("rollout %s is %s, and starts once", a.Rollout,
+				o.State), "create another one")}, nil
 		}
 	}
 	return found, err
 }
 
 // DeleteSchedule deletes a schedule.
-func (s *Schedules) DeleteSchedule(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem, err error) {
+func (s *Schedules) DeleteSchedule(
+	ctx context.Context, p auth.Principal, id string, by audit.Attribution,
+) (found []schema.Problem, err error) {
 	err = s.transact(ctx, p, func(tx *store.Tx) error {
 		was, err := tx.Schedule(ctx, id)
 		if err != nil {
@@ -286,7 +295,8 @@ func (s *Schedules) deleteSchedule(ctx context.Context, tx *store.Tx, was Schedu
 	if err := tx.DeleteSchedule(ctx, was.ID); err != nil {
 		return err
 	}
-	return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + was.ID, Why: by.Why, Before: audit.JSON(was.Schedule)})
+	return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + was.ID, Why: by.Why,
+		Before: audit.JSON(was.Schedule)})
 }
 
 // SiteChange is what putting a site changes besides the site.
@@ -298,7 +308,9 @@ type SiteChange struct {
 }
 
 // PutSite writes a site, and in the same transaction the schedules of its calendar. With dryRun it only checks.
-func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dryRun bool, by audit.Attribution) (done SiteChange, found []schema.Problem, err error) {
+func (s *Schedules) PutSite(
+	ctx context.Context, p auth.Principal, row Site, dryRun bool, by audit.Attribution,
+) (done SiteChange, found []schema.Problem, err error) {
 	err = s.transact(ctx, p, func(tx *store.Tx) error {
 		if done, found, err = s.putSite(ctx, tx, p, row, dryRun, by); err == nil && len(found) > 0 {
 			return errRefused
@@ -311,7 +323,9 @@ func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dry
 	return done, nil, err
 }
 
-func (s *Schedules) putSite(ctx context.Context, tx *store.Tx, p auth.Principal, row Site, dryRun bool, by audit.Attribution) (done SiteChange, found []schema.Problem, err error) {
+func (s *Schedules) putSite(
+	ctx context.Context, tx *store.Tx, p auth.Principal, row Site, dryRun bool, by audit.Attribution,
+) (done SiteChange, found []schema.Problem, err error) {
 	now := s.Now()
 	found = siteProblems(row.ID)
 	found = append(found, row.Calendar.Problems()...)
@@ -371,7 +385,8 @@ func siteProblems(id string) []schema.Problem {
 	if len(found) == 0 && !strings.Contains(id, "/") {
 		return nil
 	}
-	return []schema.Problem{schema.NewProblem("", "bad_id", fmt.Sprintf("%q cannot name a site", id), "write the value of the label site of its robots, without /")}
+	return []schema.Problem{schema.NewProblem("", "bad_id", fmt.Sprintf("%q cannot name a site", id),
+		"write the value of the label site of its robots, without /")}
 }
 
 // writeCalendar writes the schedules of a site's calendar, and when the schedules of people at its openings and closings run
@@ -395,7 +410,8 @@ func (s *Schedules) writeCalendar(
 		_, want := wanted[one.ID]
 		switch {
 		case want && one.OfSite != id:
-			found = append(found, schema.NewProblem("", "taken", fmt.Sprintf("schedule %s exists, and is not of the calendar of site %s", one.ID, id), "delete it, or give it another name"))
+			found = append(found, schema.NewProblem("", "taken", fmt.Sprintf("schedule %s exists, and is not of the calendar of site %s",
+				one.ID, id), "delete it, or give it another name"))
 		case one.OfSite == id && !want:
 			done.Deleted = append(done.Deleted, one.ID)
 			if !dryRun {
@@ -475,10 +491,12 @@ func (s *Schedules) deleteSite(ctx context.Context, tx *store.Tx, was Site, by a
 		}
 	}
 	if len(users) > 0 {
-		return []schema.Problem{schema.NewProblem("", CodeInUse, fmt.Sprintf("schedules are at the openings or closings of site %s: %s", was.ID, strings.Join(users, ", ")), "delete or change these first")}, nil
+		return []schema.Problem{schema.NewProblem("", CodeInUse, fmt.Sprintf("schedules are at the openings or closings of site %s: %s",
+			was.ID, strings.Join(users, ", ")), "delete or change these first")}, nil
 	}
 	if err := tx.DeleteSite(ctx, was.ID); err != nil {
 		return nil, err
 	}
-	return nil, tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "site " + was.ID, Why: by.Why, Before: audit.JSON(was.Calendar)})
+	return nil, tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "site " + was.ID, Why: by.Why,
+		Before: audit.JSON(was.Calendar)})
 }

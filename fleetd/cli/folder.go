@@ -168,7 +168,8 @@ func (sh *shell) planFolder(ctx context.Context, g folderFlags, why string) (*fo
 		return nil, plan, err
 	}
 	err = sh.call(ctx, apiRequest{method: http.MethodPost, path: "folder/diff", body: f.FolderFiles, timeout: uploadTimeout}, &plan)
-	if refused := (*failure)(nil); errors.As(err, &refused) && refused.problem != nil && (refused.problem.Of(api.KindInvalid) || len(found) > 0) || err == nil && len(found) > 0 {
+	if refused := (*failure)(nil); errors.As(err, &refused) && refused.problem != nil && (refused.problem.Of(api.KindInvalid) ||
+		len(found) > 0) || err == nil && len(found) > 0 {
 		if err != nil {
 			for _, e := range refused.problem.Errors {
 				found = append(found, library.FileProblem{Path: e.File, Problem: e.Problem})
@@ -272,7 +273,8 @@ rollouts needs it.`,
 			}
 			if plan.Deletes > 0 && expect < 0 {
 				appliedFolder(sh.Err, plan, true)
-				return &failure{code: exitConflict, err: fmt.Errorf("%s would be deleted; to confirm: fleetd apply -f %s --prune --expect %d", countText(plan.Deletes, "object"), g.path, plan.Deletes)}
+				return &failure{code: exitConflict, err: fmt.Errorf("%s would be deleted; to confirm: fleetd apply -f %s --prune --expect %d",
+					countText(plan.Deletes, "object"), g.path, plan.Deletes)}
 			}
 			if taken := plan.Taken(); taken > 0 && digest == "" {
 				appliedFolder(sh.Err, plan, true)
@@ -286,7 +288,8 @@ rollouts needs it.`,
 				request.ExpectedDeletes = &expect
 			}
 			var done api.FolderPlan
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "folder/apply", body: request, timeout: uploadTimeout}, &done); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "folder/apply", body: request, timeout: uploadTimeout},
+				&done); err != nil {
 				return err
 			}
 			return sh.show(done, func(w io.Writer) { appliedFolder(w, done, false) })

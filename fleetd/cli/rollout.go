@@ -56,7 +56,8 @@ func (f *contentFlags) flags(c *cobra.Command) {
 // content is what the flags ask for.
 func (f *contentFlags) content(sh *shell, c *cobra.Command) (out content.Content, err error) {
 	changed := c.Flags().Changed
-	if n := countOf(changed("story"), f.noStory, changed("activities"), f.noActivities, changed("set") || changed("unset"), changed("mode"), changed("places")); n != 1 {
+	if n := countOf(changed("story"), f.noStory, changed("activities"), f.noActivities, changed("set") || changed("unset"),
+		changed("mode"), changed("places")); n != 1 {
 		return out, usage("what do the robots get? write one of --story ID, --activities ID,ID, --set KEY=VALUE, --mode MODE and --places FILE")
 	}
 	for _, of := range []struct{ flag, other string }{{"rev", "story"}, {"id", "places"}} {
@@ -156,7 +157,8 @@ func (f *waveFlags) spec(sh *shell, c *cobra.Command) (spec any, err error) {
 func (f *waveFlags) flagsSpec(c *cobra.Command, own []string) (spec rollout.Spec, err error) {
 	spec = rollout.Spec{AllAtOnce: f.allAtOnce, OffersPerMin: f.perMinute, Offline: rollout.OfflinePolicy(f.offline)}
 	if f.allAtOnce && (f.canary != 0 || len(f.waves) > 0 || f.soak != 0) {
-		return spec, usage("--all-at-once is one wave without gates; leave it out, or %s", anyOf(slices.DeleteFunc(own, func(s string) bool { return s == "--all-at-once" })))
+		return spec, usage("--all-at-once is one wave without gates; leave it out, or %s",
+			anyOf(slices.DeleteFunc(own, func(s string) bool { return s == "--all-at-once" })))
 	}
 	switch {
 	case f.canary < 0:
@@ -280,7 +282,8 @@ func fillRollout(sh *shell, c *cobra.Command, r *rowRequest, what contentFlags, 
 // inPlan names the places of problems in the file of a plan.
 func inPlan(how waveFlags, err error) error {
 	var f *failure
-	if how.file == "" || !errors.As(err, &f) || f.problem == nil || !slices.ContainsFunc(f.problem.Errors, func(e api.Finding) bool { return strings.HasPrefix(e.Pointer, "/spec/") }) {
+	if how.file == "" || !errors.As(err, &f) || f.problem == nil || !slices.ContainsFunc(f.problem.Errors,
+		func(e api.Finding) bool { return strings.HasPrefix(e.Pointer, "/spec/") }) {
 		return err
 	}
 	var lines []string
@@ -311,7 +314,9 @@ func startRollout(sh *shell, c *cobra.Command) finish {
 
 // assignInWaves adds --in-waves to a command that assigns a content, which is then a rollout that starts at once. content
 // makes it of the body of the assignment.
-func assignInWaves(assign func(*shell, *cobra.Command) finish, contentOf func(body map[string]any) content.Content) func(*shell, *cobra.Command) finish {
+func assignInWaves(
+	assign func(*shell, *cobra.Command) finish, contentOf func(body map[string]any) content.Content,
+) func(*shell, *cobra.Command) finish {
 	return func(sh *shell, c *cobra.Command) finish {
 		at := assign(sh, c)
 		inWaves := c.Flags().Bool("in-waves", false, "as a rollout: a canary first, then 10, 50 and 100 %; fleetd rollout create has more")

@@ -70,7 +70,8 @@ func (c Content) Problems(pointer string) []schema.Problem {
 	if c.Topic() != "" {
 		return nil
 	}
-	return []schema.Problem{schema.NewProblem(pointer, "one_of", "it has to name exactly one of story, activities, config, mode and places", "name one of them")}
+	return []schema.Problem{schema.NewProblem(pointer, "one_of",
+		"it has to name exactly one of story, activities, config, mode and places", "name one of them")}
 }
 
 // Digest identifies a resolved content, whose revisions are given: equal contents have equal digests.

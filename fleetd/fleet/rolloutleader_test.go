@@ -19,7 +19,10 @@ import (
 
 // rollouts are the changes of rollouts of an instance.
 func (w *world) rollouts() *change.Rollouts {
-	return &change.Rollouts{Name: "fleetd", Candidate: func(string) (rollout.Candidate, bool) { return rollout.Candidate{Online: true}, true }, Deps: change.Deps{
+	return &change.Rollouts{Name: "fleetd", Candidate: func(string) (rollout.Candidate,
+		bool) {
+		return rollout.Candidate{Online: true}, true
+	}, Deps: change.Deps{
 		Now: time.Now, Store: w.Store, Changed: func(context.Context, []string) {}, Caps: func(string) *schema.Caps { return nil },
 		Catalogue: func() library.Catalogue { return library.Catalogue{} },
 	}}
@@ -31,7 +34,8 @@ func (w *world) roll() string {
 	soak := int64(30)
 	o, _, found, err := w.rollouts().Create(w.Context(), auth.Principal{}, change.RolloutRequest{
 		Content: content.Content{Story: &content.Story{ID: "museum"}}, Robots: selector.All(), Start: true,
-		Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 1, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}}, OffersPerMin: 6000},
+		Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 1, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}},
+			OffersPerMin: 6000},
 	}, audit.Attribution{Who: "anna"})
 	if err != nil || len(found) > 0 {
 		w.Fatal(found, err)
@@ -41,7 +45,8 @@ func (w *world) roll() string {
 
 func (w *world) decide(id string, on rollout.Event) {
 	w.Helper()
-	if _, _, found, err := w.rollouts().Decide(w.Context(), auth.Principal{}, id, rollout.Decision{On: on, By: "anna"}, nil); err != nil || len(found) > 0 {
+	if _, _, found, err := w.rollouts().Decide(w.Context(), auth.Principal{}, id, rollout.Decision{On: on, By: "anna"},
+		nil); err != nil || len(found) > 0 {
 		w.Fatal(on, found, err)
 	}
 }
@@ -72,10 +77,13 @@ func TestNewLeaderGoesOnWithARollout(t *testing.T) {
 		atLeast time.Duration // what has to pass anyway, such as the soak
 	}{
 		{name: "the canary was offered the content", silent: true, reach: wave(0, rollout.WaveRunning), goes: wave(0, rollout.WaveSoaking)},
-		{name: "the canary soaks", reach: wave(0, rollout.WaveSoaking), goes: func(o rollout.Rollout) bool { return o.Wave == 1 && o.Waves[1].State != rollout.WavePlanned }, atLeast: 30 * time.Second},
+		{name: "the canary soaks", reach: wave(0, rollout.WaveSoaking),
+			goes: func(o rollout.Rollout) bool { return o.Wave == 1 && o.Waves[1].State != rollout.WavePlanned }, atLeast: 30 * time.Second},
 		{name: "the last wave soaks", reach: wave(1, rollout.WaveSoaking), goes: state(rollout.Succeeded), atLeast: 30 * time.Second},
-		{name: "it is paused", reach: wave(0, rollout.WaveSoaking), decide: rollout.OnPause, resume: rollout.OnRollback, goes: state(rollout.RolledBack)},
-		{name: "it is aborted", silent: true, reach: wave(0, rollout.WaveRunning), decide: rollout.OnAbort, goes: func(o rollout.Rollout) bool { return !o.EndedAt.IsZero() }},
+		{name: "it is paused", reach: wave(0, rollout.WaveSoaking), decide: rollout.OnPause, resume: rollout.OnRollback,
+			goes: state(rollout.RolledBack)},
+		{name: "it is aborted", silent: true, reach: wave(0, rollout.WaveRunning), decide: rollout.OnAbort,
+			goes: func(o rollout.Rollout) bool { return !o.EndedAt.IsZero() }},
 		{name: "it is rolled back", reach: state(rollout.Succeeded), decide: rollout.OnRollback, goes: state(rollout.RolledBack)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

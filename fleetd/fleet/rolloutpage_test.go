@@ -57,7 +57,8 @@ func TestPageOfARunningRolloutCostsLittle(t *testing.T) {
 			{Kind: library.KindAct, Body: []byte("act: a\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n")},
 			{Kind: library.KindStory, Body: []byte("story: summer\nname: {en: Summer}\nrepeat: loop\nacts: [{act: a}]\n")},
 		} {
-			if _, found, err := lib.PublishAll(ctx, auth.Principal{}, []library.Source{s}, nil, false, audit.Attribution{}); err != nil || len(found) > 0 {
+			if _, found, err := lib.PublishAll(ctx, auth.Principal{}, []library.Source{s}, nil, false, audit.Attribution{}); err != nil ||
+				len(found) > 0 {
 				t.Fatal(found, err)
 			}
 		}
@@ -147,7 +148,8 @@ func TestPageOfARunningRolloutCostsLittle(t *testing.T) {
 		}
 		t.Logf("a page of a rollout to %d robots, %d of which got the content within a minute: %d bytes a second", pageRobots, offered, total/60)
 		if total/60 > pageLimit || offered < 500 || changes < 20 {
-			t.Errorf("%d bytes a second, at most %d are allowed; %d robots got it, the rollout was another one %d times", total/60, pageLimit, offered, changes)
+			t.Errorf("%d bytes a second, at most %d are allowed; %d robots got it, the rollout was another one %d times", total/60, pageLimit,
+				offered, changes)
 		}
 	})
 }

@@ -20,7 +20,8 @@ import (
 func (w *world) publishCalm() {
 	w.Helper()
 	w.must("PUT", "/acts/rest", "act: rest\nname: {en: Rest}\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n", nil, "If-Match", "*")
-	w.must("PUT", "/stories/calm", "story: calm\nname: {en: Calm}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n", nil, "If-Match", "*")
+	w.must("PUT", "/stories/calm", "story: calm\nname: {en: Calm}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n", nil,
+		"If-Match", "*")
 	w.must("POST", "/stories/calm/publish", map[string]any{"acts": []string{"rest"}}, nil)
 }
 
@@ -70,7 +71,8 @@ func TestRolloutIsCreatedAsItsPlanShowsIt(t *testing.T) {
 			w.must("GET", "/rollouts?state=open", nil, &open)
 			return len(open.Rollouts) == 0
 		})
-		ask := more(calmTo(robots...), "spec", map[string]any{"waves": []any{map[string]any{"name": "canary", "count": 1}, map[string]any{"percent": 50}}})
+		ask := more(calmTo(robots...), "spec", map[string]any{"waves": []any{map[string]any{"name": "canary", "count": 1},
+			map[string]any{"percent": 50}}})
 		var plan api.RolloutPlan
 		w.must("POST", "/rollouts/plan", ask, &plan)
 		var waves []string
@@ -80,7 +82,8 @@ func TestRolloutIsCreatedAsItsPlanShowsIt(t *testing.T) {
 		if got, want := strings.Join(waves, ", "), "canary 1, wave 2 1, wave 3 3"; got != want {
 			w.Errorf("the waves are %s, want %s", got, want)
 		}
-		if plan.Total != 5 || plan.Text != "story calm revision 1" || plan.Kind != "story" || plan.Unchanged.Count != 1 || plan.Unchanged.Robots[0] != "r5" || plan.Approval {
+		if plan.Total != 5 || plan.Text != "story calm revision 1" || plan.Kind != "story" || plan.Unchanged.Count != 1 ||
+			plan.Unchanged.Robots[0] != "r5" || plan.Approval {
 			w.Errorf("the plan is %+v", plan)
 		}
 
@@ -91,7 +94,8 @@ func TestRolloutIsCreatedAsItsPlanShowsIt(t *testing.T) {
 			{"supersede", 2, "it would take 0 robots from open rollouts of the same kind, 2 were expected"},
 		} {
 			p := w.ask("POST", "/rollouts", more(ask, c.field, c.value), nil)
-			if p == nil || p.Status != http.StatusConflict || !strings.Contains(p.Detail, c.want.(string)) || p.Hint == "" || p.Errors[0].Pointer != "/"+c.field.(string) {
+			if p == nil || p.Status != http.StatusConflict || !strings.Contains(p.Detail, c.want.(string)) || p.Hint == "" ||
+				p.Errors[0].Pointer != "/"+c.field.(string) {
 				w.Errorf("%s %v: %+v", c.field, c.value, p)
 			}
 		}
@@ -102,8 +106,10 @@ func TestRolloutIsCreatedAsItsPlanShowsIt(t *testing.T) {
 		}
 
 		var made api.RolloutDetail
-		w.must("POST", "/rollouts", more(ask, "name", "summer", "expected_count", 5, "digest", plan.Digest, "supersede", 0, "by", "ann", "why", "new season"), &made)
-		if made.State != rollout.Ready || made.Digest != plan.Digest || made.CreatedBy != "ann" || made.Counts["PLANNED"] != 5 || len(made.Waves) != 3 || !slices.Equal(made.Can, []string{"start", "abort"}) {
+		w.must("POST", "/rollouts", more(ask, "name", "summer", "expected_count", 5, "digest", plan.Digest, "supersede", 0, "by", "ann",
+			"why", "new season"), &made)
+		if made.State != rollout.Ready || made.Digest != plan.Digest || made.CreatedBy != "ann" || made.Counts["PLANNED"] != 5 ||
+			len(made.Waves) != 3 || !slices.Equal(made.Can, []string{"start", "abort"}) {
 			w.Errorf("it was created as %+v", made)
 		}
 		path := "/rollouts/" + made.ID
@@ -127,11 +133,13 @@ func TestRolloutIsCreatedAsItsPlanShowsIt(t *testing.T) {
 		// What the state does not allow is refused with what is possible.
 		for _, word := range []string{"pause", "resume", "retry", "rollback"} {
 			p := w.ask("POST", path+"/"+word, map[string]any{}, nil)
-			if p == nil || !p.Of(api.KindState) || !strings.Contains(fmt.Sprint(p.Errors), "READY") || !strings.Contains(fmt.Sprint(p.Errors), "start, abort") {
+			if p == nil || !p.Of(api.KindState) || !strings.Contains(fmt.Sprint(p.Errors), "READY") || !strings.Contains(fmt.Sprint(p.Errors),
+				"start, abort") {
 				w.Errorf("%s of a rollout that is ready: %+v", word, p)
 			}
 		}
-		if p := w.ask("POST", path+"/start", map[string]any{"expected_count": 4}, nil); p == nil || !p.Of(api.KindCount) || *p.Count != 5 || p.Hint == "" {
+		if p := w.ask("POST", path+"/start", map[string]any{"expected_count": 4}, nil); p == nil || !p.Of(api.KindCount) || *p.Count != 5 ||
+			p.Hint == "" {
 			w.Errorf("started with another count: %+v", p)
 		}
 		var now api.RolloutDetail
@@ -205,7 +213,8 @@ func TestRolloutWaitsForTheApprovalOfASecondPerson(t *testing.T) {
 		}
 		var alerts struct{ Alerts []api.RobotAlert }
 		w.must("GET", "/alerts", nil, &alerts)
-		if len(alerts.Alerts) != 1 || alerts.Alerts[0].Rollout != made.ID || alerts.Alerts[0].Type != "rollout_waits_for_approval" || alerts.Alerts[0].Hint == "" {
+		if len(alerts.Alerts) != 1 || alerts.Alerts[0].Rollout != made.ID || alerts.Alerts[0].Type != "rollout_waits_for_approval" ||
+			alerts.Alerts[0].Hint == "" {
 			w.Errorf("the alerts are %+v", alerts)
 		}
 		path := "/rollouts/" + made.ID + "/approve"

@@ -146,7 +146,8 @@ func CheckPath(name string) []schema.Problem {
 	default:
 		return nil
 	}
-	return []schema.Problem{schema.NewProblem("", CodeBadPath, fmt.Sprintf("%q cannot be the path of a file: %s", name, why), "write a path below the folder, such as acts/welcome.yaml")}
+	return []schema.Problem{schema.NewProblem("", CodeBadPath, fmt.Sprintf("%q cannot be the path of a file: %s", name, why),
+		"write a path below the folder, such as acts/welcome.yaml")}
 }
 
 // Read returns what the files of a folder say, or everything that is wrong with them but for what their texts contain.
@@ -164,11 +165,14 @@ func Read(files []File, assets []Asset) (Fleet, []library.FileProblem) {
 	}
 	switch {
 	case len(files) > MaxTexts:
-		refuse("", schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("the folder has %d texts, at most %d are read", len(files), MaxTexts), "split the folder in two, each with a fleet.yaml of its own"))
+		refuse("", schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("the folder has %d texts, at most %d are read", len(files),
+			MaxTexts), "split the folder in two, each with a fleet.yaml of its own"))
 	case len(files)+len(assets) > MaxFiles:
-		refuse("", schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("the folder has %d files, at most %d are read", len(files)+len(assets), MaxFiles), "split the folder in two, each with a fleet.yaml of its own"))
+		refuse("", schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("the folder has %d files, at most %d are read",
+			len(files)+len(assets), MaxFiles), "split the folder in two, each with a fleet.yaml of its own"))
 	case bytes > MaxBytes:
-		refuse("", schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the texts have %d bytes, at most %d are read", bytes, MaxBytes), "split the folder in two, each with a fleet.yaml of its own"))
+		refuse("", schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the texts have %d bytes, at most %d are read", bytes, MaxBytes),
+			"split the folder in two, each with a fleet.yaml of its own"))
 	}
 	if len(found) > 0 {
 		return f, found
@@ -192,14 +196,16 @@ func Read(files []File, assets []Asset) (Fleet, []library.FileProblem) {
 		refuse(file.Path, f.read(file, objects)...)
 	}
 	if !first[Settings] {
-		refuse(Settings, schema.NewProblem("", CodeNoFolder, "the folder has no "+Settings+", which names it", "write it: folder: NAME, with a name of its own for each folder, such as folder: museum"))
+		refuse(Settings, schema.NewProblem("", CodeNoFolder, "the folder has no "+Settings+", which names it",
+			"write it: folder: NAME, with a name of its own for each folder, such as folder: museum"))
 	}
 	for _, a := range assets {
 		if problems := CheckPath(a.Path); len(problems) > 0 {
 			refuse(a.Path, problems...)
 			continue
 		}
-		f.Library.Assets = append(f.Library.Assets, library.FolderAsset{Path: a.Path, Asset: library.Asset{Name: a.Name(), SHA256: a.SHA256, Size: a.Size, Media: library.Media(a.Media)}})
+		f.Library.Assets = append(f.Library.Assets, library.FolderAsset{Path: a.Path, Asset: library.Asset{Name: a.Name(), SHA256: a.SHA256,
+			Size: a.Size, Media: library.Media(a.Media)}})
 	}
 	return f, found
 }
@@ -209,7 +215,8 @@ func readSettings(text []byte) (string, []schema.Problem) {
 		Folder string `json:"folder"`
 	}](text, MaxText)
 	if len(problems) == 0 && !schema.ValidID(s.Folder) {
-		problems = score.Locate(text, []schema.Problem{schema.NewProblem("/folder", score.CodeBadID, fmt.Sprintf("%q cannot name a folder", s.Folder), "write folder: and a name of a to z, 0 to 9 and -, at most 63 characters, such as folder: museum")})
+		problems = score.Locate(text, []schema.Problem{schema.NewProblem("/folder", score.CodeBadID,
+			fmt.Sprintf("%q cannot name a folder", s.Folder), "write folder: and a name of a to z, 0 to 9 and -, at most 63 characters, such as folder: museum")})
 	}
 	return s.Folder, problems
 }
@@ -233,7 +240,8 @@ func (f *Fleet) read(file File, objects map[Ref]string) []schema.Problem {
 	kind, id := kindOf(text)
 	switch kind {
 	case KindAct, KindStory, KindActivity:
-		f.Library.Texts = append(f.Library.Texts, library.FolderText{Path: file.Path, Source: library.Source{Kind: library.Kind(kind), Body: text}})
+		f.Library.Texts = append(f.Library.Texts, library.FolderText{Path: file.Path, Source: library.Source{Kind: library.Kind(kind),
+			Body: text}})
 		return nil
 	case "":
 		p := schema.NewProblem("", CodeNoKind, "the file does not say what it is",
@@ -259,9 +267,11 @@ func (f *Fleet) add(o Object, objects map[Ref]string) []schema.Problem {
 	earlier, twice := objects[o.Ref]
 	switch {
 	case !schema.ValidID(o.ID) && o.Kind != KindSite || o.ID == "":
-		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot name a %s", o.ID, o.Kind), "write a to z, 0 to 9 and -, at most 63 characters")})
+		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot name a %s", o.ID,
+			o.Kind), "write a to z, 0 to 9 and -, at most 63 characters")})
 	case twice:
-		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeDuplicateID, fmt.Sprintf("%s is also in %s", o.Ref, earlier), "give one of them another name, or remove one file")})
+		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeDuplicateID,
+			fmt.Sprintf("%s is also in %s", o.Ref, earlier), "give one of them another name, or remove one file")})
 	}
 	objects[o.Ref] = o.Path
 	f.Objects = append(f.Objects, o)

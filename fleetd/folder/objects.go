@@ -82,7 +82,8 @@ func (f Fleet) Parse() (out Objects, found, warnings []library.FileProblem) {
 				if of, ok := out.Places[s.ID]; ok {
 					p.Content.Places = &desired.Set{ID: s.ID, Rev: s.Rev, Body: of.Is}
 				} else if !slices.ContainsFunc(f.Objects, func(x Object) bool { return x.Ref == Ref{KindPlaces, s.ID} }) {
-					problems = append(problems, schema.NewProblem("/content/places/id", library.CodeNotFound, "the folder has no places "+s.ID, "write them: places/"+s.ID+".json"))
+					problems = append(problems, schema.NewProblem("/content/places/id", library.CodeNotFound, "the folder has no places "+s.ID,
+						"write them: places/"+s.ID+".json"))
 				}
 			}
 			refuse(o, problems)
@@ -105,7 +106,9 @@ func (f Fleet) Parse() (out Objects, found, warnings []library.FileProblem) {
 	}
 	for _, o := range f.Objects {
 		if o.Kind == KindPlaces && !named[o.ID] {
-			p := schema.Problem{Severity: schema.SeverityWarning, Code: CodeNotNamed, Detail: "no policy of the folder names these places, so no robot gets them", Hint: "write a policy with content: {places: {id: " + o.ID + "}}"}
+			p := schema.Problem{Severity: schema.SeverityWarning, Code: CodeNotNamed,
+				Detail: "no policy of the folder names these places, so no robot gets them", Hint: "write a policy with content: {places: {id: " +
+					o.ID + "}}"}
 			warnings = append(warnings, library.FileProblem{Path: o.Path, Problem: p})
 		}
 	}

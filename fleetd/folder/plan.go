@@ -166,7 +166,8 @@ func sortRefs(refs []Ref) {
 // Make plans an apply, all or nothing. The problems are those of all files.
 func Make(state State, f Fleet, o Options, by audit.Attribution) (Made, []library.FileProblem) {
 	f, gone := f.WithRemovals(state.Owners, o)
-	m := Made{Plan: Plan{Folder: f.Name, Changes: []Change{}, Leaves: []Ref{}, Takes: []Ref{}, Reaches: []Reach{}, Warnings: []library.FileProblem{}}}
+	m := Made{Plan: Plan{Folder: f.Name, Changes: []Change{}, Leaves: []Ref{}, Takes: []Ref{}, Reaches: []Reach{},
+		Warnings: []library.FileProblem{}}}
 	if !o.Prune {
 		m.Leaves = append(m.Leaves, gone...)
 	}
@@ -232,7 +233,8 @@ func (m *Made) own(state State, f Fleet, o Options) (found []library.FileProblem
 		switch owner := state.Owners[ref]; {
 		case owner == f.Name || ref.Kind == KindPlaces: // places belong to the policies that name them
 		case owner != "" && !o.TakeOver:
-			found = append(found, library.FileProblem{Path: paths[ref], Problem: schema.NewProblem("", CodeOwned, fmt.Sprintf("%s was applied from the folder %s", ref, owner),
+			found = append(found, library.FileProblem{Path: paths[ref], Problem: schema.NewProblem("", CodeOwned,
+				fmt.Sprintf("%s was applied from the folder %s", ref, owner),
 				"keep it in one folder; if it shall be this one, apply with --take-over")})
 		default:
 			m.Owned = append(m.Owned, ref)

@@ -129,7 +129,8 @@ func TestWrongSpecsAreRefused(t *testing.T) {
 }
 
 func TestEverythingThatIsWrongIsReportedAtOnce(t *testing.T) {
-	_, found := NewPlan(Ask{Now: start, NotBefore: start.Add(-time.Hour), Spec: Spec{Retries: whole(99), Waves: []WaveSpec{{}, {Percent: 300}}}})
+	_, found := NewPlan(Ask{Now: start, NotBefore: start.Add(-time.Hour),
+		Spec: Spec{Retries: whole(99), Waves: []WaveSpec{{}, {Percent: 300}}}})
 	var at []string
 	for _, p := range found {
 		at = append(at, p.Pointer)
@@ -167,7 +168,8 @@ func TestWaveOfASelectorComesFirst(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	if got := slices.Sorted(slices.Values(p.Waves[0].Robots)); !slices.Equal(got, []string{"r1", "r2"}) || len(p.Waves) != 3 || len(p.Waves[1].Robots) != 3 || len(p.Waves[2].Robots) != 4 {
+	if got := slices.Sorted(slices.Values(p.Waves[0].Robots)); !slices.Equal(got, []string{"r1", "r2"}) || len(p.Waves) != 3 ||
+		len(p.Waves[1].Robots) != 3 || len(p.Waves[2].Robots) != 4 {
 		t.Errorf("got %+v", p.Waves)
 	}
 }
@@ -245,7 +247,8 @@ func TestPlanSaysWhoGetsNothingAndWhy(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	got := fmt.Sprintf("refused %v\nwarnings %v\nunchanged %v pinned %v offline %v superseding %v approval %v", p.Refused, p.Warnings, p.Unchanged, p.Pinned, p.Offline, p.Superseding, p.NeedsApproval)
+	got := fmt.Sprintf("refused %v\nwarnings %v\nunchanged %v pinned %v offline %v superseding %v approval %v", p.Refused, p.Warnings,
+		p.Unchanged, p.Pinned, p.Offline, p.Superseding, p.NeedsApproval)
 	want := `refused [{r3 1 story_invalid its body has no arms} {r4 1 no_space it has 4999 bytes free, and the content has 5000}]
 warnings [{r6 0  without the act dance}]
 unchanged [r2] pinned [r1] offline [r5] superseding [{ro-0 [r7 r8]}] approval true`

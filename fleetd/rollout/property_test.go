@@ -273,7 +273,8 @@ func decisions(t *rapid.T, w *world) {
 			return
 		}
 	}
-	d := Decision{On: on, By: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "by"), Why: "so", Digest: w.saved.Digest, NotBefore: w.now.Add(time.Minute)}
+	d := Decision{On: on, By: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "by"), Why: "so", Digest: w.saved.Digest,
+		NotBefore: w.now.Add(time.Minute)}
 	before := w.saved.State
 	found := w.decide(d)
 	if refused := len(found) > 0; refused != !slices.Contains(Rollout{State: before}.Possible(), on) &&
@@ -319,7 +320,8 @@ func TestRolloutKeepsItsPromisesInAnyOrder(t *testing.T) {
 			case 3:
 				if rapid.Bool().Draw(t, "all well") { // so that waves pass at all
 					for _, b := range w.bots {
-						b.online, b.unseen, b.busy, b.closed, b.report = true, false, false, false, Report{Rev: b.rev, Phase: schema.DeployActive, Active: true}
+						b.online, b.unseen, b.busy, b.closed, b.report = true, false, false, false, Report{Rev: b.rev, Phase: schema.DeployActive,
+							Active: true}
 					}
 				}
 			case 4:
@@ -336,7 +338,8 @@ func TestRolloutKeepsItsPromisesInAnyOrder(t *testing.T) {
 					w.fleetd = presence.Fleetd{Connected: true, Since: w.now}
 				}
 			default:
-				d := rapid.SampledFrom([]time.Duration{0, time.Second, 5 * time.Second, 30 * time.Second, 5 * time.Minute, 20 * time.Minute}).Draw(t, "time passes")
+				d := rapid.SampledFrom([]time.Duration{0, time.Second, 5 * time.Second, 30 * time.Second, 5 * time.Minute,
+					20 * time.Minute}).Draw(t, "time passes")
 				for range rapid.IntRange(1, 5).Draw(t, "steps") {
 					w.now = w.now.Add(d / 5)
 					w.beat()

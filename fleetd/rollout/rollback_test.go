@@ -15,7 +15,8 @@ import (
 func TestRollbackOfManyRobotsBeginsWithFailedOnes(t *testing.T) {
 	w := newWorld(1200)
 	half := 60.0
-	spec := Spec{Waves: []WaveSpec{{Percent: 100, MaxFailurePercent: &half, SuccessPercent: &half}}, OffersPerMin: 100_000, MaxOffersPerMin: 100_000}
+	spec := Spec{Waves: []WaveSpec{{Percent: 100, MaxFailurePercent: &half, SuccessPercent: &half}}, OffersPerMin: 100_000,
+		MaxOffersPerMin: 100_000}
 	w.begin(w.ask(spec), New{Start: true})
 	w.step()
 	for i, b := range w.bots {
@@ -76,7 +77,8 @@ func TestAssignmentGivesTheContentWithoutFacts(t *testing.T) {
 	}
 	r := NewRun(p.Rollout(New{ID: "ro-1", At: start, By: "ann", Cause: ByAssignment, Start: true}))
 	had := story(1)
-	given := map[string]Given{"r1": {Rev: 2, Had: &had}, "r2": {Rev: 5, Unchanged: true}, "r3": {Refused: "it has another fleet", Reason: "wrong_fleet"}}
+	given := map[string]Given{"r1": {Rev: 2, Had: &had}, "r2": {Rev: 5, Unchanged: true}, "r3": {Refused: "it has another fleet",
+		Reason: "wrong_fleet"}}
 	c := Assigned(r, Step(r, start, Facts{}), given, start)
 	if len(c.Robots) != 3 || c.Rollout.State != Running || c.Rollout.Waves[0].State != WaveRunning {
 		t.Fatalf("got %+v", c)

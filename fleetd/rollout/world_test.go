@@ -49,7 +49,8 @@ type world struct {
 
 // newWorld makes robots named r1, r2 and so on, which have revision 1 of the story and are online.
 func newWorld(robots int) *world {
-	w := &world{now: start, byID: map[string]*bot{}, rows: map[string]Robot{}, fleetd: presence.Fleetd{Connected: true, Since: start.Add(-time.Hour)}}
+	w := &world{now: start, byID: map[string]*bot{}, rows: map[string]Robot{}, fleetd: presence.Fleetd{Connected: true,
+		Since: start.Add(-time.Hour)}}
 	for i := range robots {
 		b := &bot{id: fmt.Sprintf("r%d", i+1), online: true, seen: start, rev: 1, desired: story(1), before: story(1)}
 		b.report = Report{Rev: 1, Phase: schema.DeployActive, Active: true}
@@ -67,7 +68,8 @@ func (w *world) ask(spec Spec) Ask {
 		if i < 2 {
 			site = "lab"
 		}
-		a.Robots = append(a.Robots, Candidate{Robot: selector.Robot{ID: b.id, Labels: map[string]string{"site": site}}, Online: b.online, Pinned: b.pinned, Has: same(b.desired, a.Content)})
+		a.Robots = append(a.Robots, Candidate{Robot: selector.Robot{ID: b.id, Labels: map[string]string{"site": site}}, Online: b.online,
+			Pinned: b.pinned, Has: same(b.desired, a.Content)})
 	}
 	return a
 }
@@ -145,7 +147,8 @@ func (w *world) assign(c Changes) map[string]Given {
 	give := func(id string, to content.Content) {
 		b := w.byID[id]
 		had := b.desired
-		failing := b.report.Rev == b.rev && slices.Contains([]schema.DeployPhase{schema.DeployFailed, schema.DeployRejected, schema.DeployRolledBack}, b.report.Phase)
+		failing := b.report.Rev == b.rev && slices.Contains([]schema.DeployPhase{schema.DeployFailed, schema.DeployRejected,
+			schema.DeployRolledBack}, b.report.Phase)
 		if same(had, to) && !failing {
 			given[id] = Given{Rev: b.rev, Unchanged: true, Had: &had}
 			return

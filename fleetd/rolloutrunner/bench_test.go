@@ -51,7 +51,8 @@ func BenchmarkStep(b *testing.B) {
 		soak, watch := int64(2), true
 		o, _, found, err := w.changes.Create(b.Context(), auth.Principal{}, change.RolloutRequest{
 			Content: content.Content{Story: &content.Story{ID: "day"}}, Robots: selector.All(), Start: true,
-			Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 5, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}}, OffersPerMin: 960, MaxOffersPerMin: 960, WatchHealth: &watch},
+			Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 5, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}},
+				OffersPerMin: 960, MaxOffersPerMin: 960, WatchHealth: &watch},
 		}, audit.Attribution{Who: "anna"})
 		if err != nil || len(found) > 0 {
 			b.Fatal(found, err)
@@ -91,7 +92,8 @@ func BenchmarkAssignment(b *testing.B) {
 		b.ResetTimer()
 		for b.Loop() {
 			i++
-			_, _, found, err := assign.Assign(b.Context(), auth.Principal{}, selector.All(), library.Assignment{Story: []string{"day", "night"}[i%2]}, false, audit.Attribution{})
+			_, _, found, err := assign.Assign(b.Context(), auth.Principal{}, selector.All(),
+				library.Assignment{Story: []string{"day", "night"}[i%2]}, false, audit.Attribution{})
 			if err != nil || len(found) > 0 {
 				b.Fatal(found, err)
 			}

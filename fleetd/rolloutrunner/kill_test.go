@@ -48,7 +48,8 @@ type desiredDocument struct {
 }
 
 func newWorld(t testing.TB, address string, robots int) *world {
-	w := &world{TB: t, db: storetest.Open(t, address), now: storetest.Start.Add(time.Hour), desired: map[string]desiredDocument{}, refuse: map[string]bool{}}
+	w := &world{TB: t, db: storetest.Open(t, address), now: storetest.Start.Add(time.Hour), desired: map[string]desiredDocument{},
+		refuse: map[string]bool{}}
 	for i := range robots {
 		w.robots = append(w.robots, fmt.Sprintf("r%d", i+1))
 	}
@@ -61,7 +62,9 @@ func newWorld(t testing.TB, address string, robots int) *world {
 		return nil
 	})
 	deps := change.Deps{
-		Now: func() time.Time { return w.now }, Store: func() (*store.Store, error) { return w.db, nil }, Changed: func(context.Context, []string) {},
+		Now: func() time.Time { return w.now }, Store: func() (*store.Store, error) { return w.db, nil }, Changed: func(context.Context,
+			[]string) {
+		},
 		Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
 	}
 	w.changes = &change.Rollouts{Deps: deps, Name: "fleetd", Candidate: func(id string) (rollout.Candidate, bool) {
@@ -77,10 +80,12 @@ func newWorld(t testing.TB, address string, robots int) *world {
 		{library.KindStory, "day", "story: day\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n"},
 		{library.KindStory, "night", "story: night\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n"},
 	} {
-		if _, found, err := lib.Save(t.Context(), auth.Principal{}, d.kind, d.id, []byte(d.text), nil, audit.Attribution{}); err != nil || len(found) > 0 {
+		if _, found, err := lib.Save(t.Context(), auth.Principal{}, d.kind, d.id, []byte(d.text), nil, audit.Attribution{}); err != nil ||
+			len(found) > 0 {
 			t.Fatal(found, err)
 		}
-		if _, found, err := lib.Publish(t.Context(), auth.Principal{}, d.kind, d.id, nil, nil, audit.Attribution{}); err != nil || len(found) > 0 {
+		if _, found, err := lib.Publish(t.Context(), auth.Principal{}, d.kind, d.id, nil, nil, audit.Attribution{}); err != nil ||
+			len(found) > 0 {
 			t.Fatal(found, err)
 		}
 	}
@@ -110,7 +115,8 @@ func (w *world) create(story string) rollout.Rollout {
 	soak, watch := int64(2), false
 	o, _, found, err := w.changes.Create(w.Context(), auth.Principal{}, change.RolloutRequest{
 		Content: content.Content{Story: &content.Story{ID: story}}, Robots: selector.All(), Start: true,
-		Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 1, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}}, OffersPerMin: 100_000, WatchHealth: &watch},
+		Spec: rollout.Spec{Waves: []rollout.WaveSpec{{Name: "canary", Count: 1, SoakS: &soak}, {Name: "rest", Percent: 100, SoakS: &soak}},
+			OffersPerMin: 100_000, WatchHealth: &watch},
 	}, audit.Attribution{Who: "anna"})
 	if err != nil || len(found) > 0 {
 		w.Fatal(found, err)

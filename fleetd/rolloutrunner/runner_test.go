@@ -43,14 +43,16 @@ func (w *world) states(id string) map[rollout.RobotState][]string {
 func (w *world) assign(story string, robots ...string) {
 	w.Helper()
 	d := &change.Desired{Deps: w.changes.Deps}
-	if _, _, found, err := d.Assign(w.Context(), auth.Principal{}, selector.IDs(robots...), library.Assignment{Story: story}, false, audit.Attribution{Who: "ben"}); err != nil || len(found) > 0 {
+	if _, _, found, err := d.Assign(w.Context(), auth.Principal{}, selector.IDs(robots...), library.Assignment{Story: story}, false,
+		audit.Attribution{Who: "ben"}); err != nil || len(found) > 0 {
 		w.Fatal(found, err)
 	}
 }
 
 func (w *world) decide(id string, on rollout.Event) {
 	w.Helper()
-	if _, _, found, err := w.changes.Decide(w.Context(), auth.Principal{}, id, rollout.Decision{On: on, By: "anna"}, nil); err != nil || len(found) > 0 {
+	if _, _, found, err := w.changes.Decide(w.Context(), auth.Principal{}, id, rollout.Decision{On: on, By: "anna"}, nil); err != nil ||
+		len(found) > 0 {
 		w.Fatal(on, found, err)
 	}
 }
@@ -229,7 +231,8 @@ func TestRollbackEndsWithoutRobotsThatWentTheirWay(t *testing.T) {
 	w.unseen = map[string]bool{"r3": true}
 	w.decide(id, rollout.OnRollback)
 	w.until(id, rollout.RolledBack)
-	wantStates(t, w, id, map[rollout.RobotState][]string{rollout.Superseded: {"r1"}, rollout.Decommissioned: {"r3"}, rollout.Restored: {"r2", "r4"}})
+	wantStates(t, w, id, map[rollout.RobotState][]string{rollout.Superseded: {"r1"}, rollout.Decommissioned: {"r3"},
+		rollout.Restored: {"r2", "r4"}})
 	if got := w.stories(); got["r1"] != "night" || got["r2"] != "" || got["r4"] != "" {
 		t.Errorf("the robots have %v", got)
 	}
@@ -269,7 +272,8 @@ func TestPinOfAWaitingRobotCounts(t *testing.T) {
 	if len(waiting) == 0 {
 		t.Fatalf("the robots are %v", w.states(id))
 	}
-	if _, err := w.changes.SetPin(t.Context(), auth.Principal{}, waiting[0], schema.TopicDesiredStory, audit.Attribution{Who: "ben"}); err != nil {
+	if _, err := w.changes.SetPin(t.Context(), auth.Principal{}, waiting[0], schema.TopicDesiredStory,
+		audit.Attribution{Who: "ben"}); err != nil {
 		t.Fatal(err)
 	}
 	w.away = nil

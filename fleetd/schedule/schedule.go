@@ -143,16 +143,19 @@ func (a Action) Problems(at string) (found []schema.Problem) {
 		}
 	}
 	if given != 1 {
-		return []schema.Problem{schema.NewProblem(at, "one_of", fmt.Sprintf("it names %d actions", given), "name exactly one of rollout, assign, mode and performance")}
+		return []schema.Problem{schema.NewProblem(at, "one_of", fmt.Sprintf("it names %d actions", given),
+			"name exactly one of rollout, assign, mode and performance")}
 	}
 	if a.Assign != nil {
 		return a.Assign.Problems(at + "/assign")
 	}
 	if _, known := performances[a.Performance]; a.Performance != "" && !known {
-		return []schema.Problem{schema.NewProblem(at+"/performance", "bad_value", fmt.Sprintf("%q cannot be done to a performance", a.Performance), "write start, stop, pause or continue")}
+		return []schema.Problem{schema.NewProblem(at+"/performance", "bad_value", fmt.Sprintf("%q cannot be done to a performance",
+			a.Performance), "write start, stop, pause or continue")}
 	}
 	if a.Mode != "" && !schema.ValidID(string(a.Mode)) {
-		found = append(found, schema.NewProblem(at+"/mode", "bad_id", fmt.Sprintf("%q cannot be a mode", a.Mode), "write the id of a mode, such as ato"))
+		found = append(found, schema.NewProblem(at+"/mode", "bad_id", fmt.Sprintf("%q cannot be a mode", a.Mode),
+			"write the id of a mode, such as ato"))
 	}
 	return found
 }
@@ -168,14 +171,17 @@ func Compile(s Schedule, sites Sites, now time.Time) (Timer, []schema.Problem) {
 	switch s.Missed {
 	case "", Skip:
 		if s.WithinS != 0 {
-			found = append(found, schema.NewProblem("/within_s", "bad_value", "within_s is for missed: run_once", "leave it out, or write missed: run_once"))
+			found = append(found, schema.NewProblem("/within_s", "bad_value", "within_s is for missed: run_once",
+				"leave it out, or write missed: run_once"))
 		}
 	case RunOnce:
 		if s.WithinS <= 0 {
-			found = append(found, schema.NewProblem("/missed", "missing", "run_once needs a time within which a missed instant is still run", "write within_s, in seconds, such as 3600"))
+			found = append(found, schema.NewProblem("/missed", "missing", "run_once needs a time within which a missed instant is still run",
+				"write within_s, in seconds, such as 3600"))
 		}
 	default:
-		found = append(found, schema.NewProblem("/missed", "bad_value", fmt.Sprintf("there is no policy %q for missed instants", s.Missed), "write skip or run_once"))
+		found = append(found, schema.NewProblem("/missed", "bad_value", fmt.Sprintf("there is no policy %q for missed instants", s.Missed),
+			"write skip or run_once"))
 	}
 	t.missed, t.within = s.Missed, time.Duration(s.WithinS)*time.Second
 	found = append(found, s.Action.Problems("/action")...)
@@ -221,7 +227,8 @@ func (c Calendar) Schedules(id string) map[string]Schedule {
 		if one.action == nil {
 			continue
 		}
-		s := Schedule{Times: Times{Event: one.on, Site: id}, Action: *one.action, Why: one.on + " of site " + id, Missed: RunOnce, WithinS: calendarWithinS}
+		s := Schedule{Times: Times{Event: one.on, Site: id}, Action: *one.action, Why: one.on + " of site " + id, Missed: RunOnce,
+			WithinS: calendarWithinS}
 		if one.action.Rollout == "" {
 			robots := selector.Labelled(selector.Label{Key: "site", Value: id})
 			s.Selector = &robots

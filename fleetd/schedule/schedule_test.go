@@ -101,8 +101,10 @@ func TestOneInstantInAZone(t *testing.T) {
 }
 
 func TestBeforeTheOpeningOfASite(t *testing.T) {
-	sites := sitesOf(t, map[string]site.Site{"berlin": {Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"}, Tue: []string{"10:00-18:00"}}}})
-	for offset, want := range map[int64]string{-900: "2026-12-01T09:45:00+01:00", 0: "2026-12-01T10:00:00+01:00", 3600: "2026-12-01T11:00:00+01:00"} {
+	sites := sitesOf(t, map[string]site.Site{"berlin": {Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"},
+		Tue: []string{"10:00-18:00"}}}})
+	for offset, want := range map[int64]string{-900: "2026-12-01T09:45:00+01:00", 0: "2026-12-01T10:00:00+01:00",
+		3600: "2026-12-01T11:00:00+01:00"} {
 		s := Schedule{Times: Times{Event: "opening", Site: "berlin", OffsetS: offset}, Action: Action{Performance: "start"}, Selector: &all}
 		made, found := Compile(s, sites, noon)
 		if len(found) > 0 {
@@ -129,13 +131,17 @@ func TestDue(t *testing.T) {
 		{"not yet", Schedule{Times: daily}, day(1, 9, 0), day(1, 8, 59), time.Time{}, nil, day(1, 9, 0)},
 		{"in time", Schedule{Times: daily}, day(1, 9, 0), day(1, 9, 0), day(1, 9, 0), nil, day(2, 9, 0)},
 		{"a new leader is a little late", Schedule{Times: daily}, day(1, 9, 0), day(1, 9, 1), day(1, 9, 0), nil, day(2, 9, 0)},
-		{"too late, and skipped", Schedule{Times: daily}, day(1, 9, 0), day(1, 9, 2), time.Time{}, []string{"fleetd came to it 2m0s late; missed ones are skipped"}, day(2, 9, 0)},
-		{"late, and run once", Schedule{Times: daily, Missed: RunOnce, WithinS: 3600}, day(1, 9, 0), day(1, 9, 50), day(1, 9, 0), nil, day(2, 9, 0)},
-		{"too late to run once", Schedule{Times: daily, Missed: RunOnce, WithinS: 3600}, day(1, 9, 0), day(1, 10, 1), time.Time{}, []string{"fleetd came to it 1h1m0s late; missed ones are run up to 1h0m0s late"}, day(2, 9, 0)},
+		{"too late, and skipped", Schedule{Times: daily}, day(1, 9, 0), day(1, 9, 2), time.Time{},
+			[]string{"fleetd came to it 2m0s late; missed ones are skipped"}, day(2, 9, 0)},
+		{"late, and run once", Schedule{Times: daily, Missed: RunOnce, WithinS: 3600}, day(1, 9, 0), day(1, 9, 50), day(1, 9, 0), nil,
+			day(2, 9, 0)},
+		{"too late to run once", Schedule{Times: daily, Missed: RunOnce, WithinS: 3600}, day(1, 9, 0), day(1, 10, 1), time.Time{},
+			[]string{"fleetd came to it 1h1m0s late; missed ones are run up to 1h0m0s late"}, day(2, 9, 0)},
 		{"down over three instants, skipped", Schedule{Times: daily}, day(1, 9, 0), day(3, 12, 0), time.Time{}, []string{
 			"fleetd came to it 51h0m0s late; missed ones are skipped", "fleetd came to it 27h0m0s late; missed ones are skipped", "fleetd came to it 3h0m0s late; missed ones are skipped"}, day(4, 9, 0)},
-		{"down over three instants, the newest is run", Schedule{Times: daily, Missed: RunOnce, WithinS: 4 * 3600}, day(1, 9, 0), day(3, 12, 0), day(3, 9, 0), []string{
-			"fleetd came to it 51h0m0s late, when a later one was due", "fleetd came to it 27h0m0s late, when a later one was due"}, day(4, 9, 0)},
+		{"down over three instants, the newest is run", Schedule{Times: daily, Missed: RunOnce, WithinS: 4 * 3600}, day(1, 9, 0),
+			day(3, 12, 0), day(3, 9, 0), []string{
+				"fleetd came to it 51h0m0s late, when a later one was due", "fleetd came to it 27h0m0s late, when a later one was due"}, day(4, 9, 0)},
 		{"the clock was set back", Schedule{Times: daily}, day(3, 9, 0), day(1, 9, 0), time.Time{}, nil, day(3, 9, 0)},
 		{"never again", Schedule{Times: Times{At: "2026-12-01T09:00", Zone: "UTC"}}, day(1, 9, 0), day(1, 9, 0), day(1, 9, 0), nil, time.Time{}},
 	} {
@@ -154,7 +160,8 @@ func TestAYearOfMissedMinutesIsBounded(t *testing.T) {
 	made := timer(t, Schedule{Times: Times{Cron: "* * * * *", Zone: "UTC"}}, noon)
 	now := noon.AddDate(1, 0, 0)
 	d := made.Due(noon, now)
-	if !d.Run.Equal(now) || !d.Next.Equal(now.Add(time.Minute)) || len(d.Missed) != missedAtMost-1 || !d.Missed[0].At.Equal(noon) || !strings.Contains(d.Missed[0].Why, "are not listed") {
+	if !d.Run.Equal(now) || !d.Next.Equal(now.Add(time.Minute)) || len(d.Missed) != missedAtMost-1 || !d.Missed[0].At.Equal(noon) ||
+		!strings.Contains(d.Missed[0].Why, "are not listed") {
 		t.Errorf("run %v, next %v, %d missed: %v", d.Run, d.Next, len(d.Missed), d.Missed[0])
 	}
 }
@@ -169,7 +176,8 @@ func TestEachInstantIsDecidedOnce(t *testing.T) {
 		if rapid.Bool().Draw(r, "run_once") {
 			s.Missed, s.WithinS = RunOnce, 3600
 		}
-		from := rapid.SampledFrom([]string{"2026-10-24T12:00:00Z", "2027-03-27T12:00:00Z", "2027-03-13T20:00:00Z", "2026-10-31T20:00:00Z", "2027-04-29T12:00:00Z"}).Draw(r, "from")
+		from := rapid.SampledFrom([]string{"2026-10-24T12:00:00Z", "2027-03-27T12:00:00Z", "2027-03-13T20:00:00Z", "2026-10-31T20:00:00Z",
+			"2027-04-29T12:00:00Z"}).Draw(r, "from")
 		now := at(t, from)
 		made := timer(t, s, now)
 		next := made.Next(now).At
@@ -213,7 +221,8 @@ func TestWrongSchedulesAreRefusedWithAllProblems(t *testing.T) {
 		want []string
 	}{
 		{"nothing", Schedule{}, []string{" one_of: it names 0 kinds of times", "/action one_of: it names 0 actions", "/selector missing"}},
-		{"two kinds of times", Schedule{Times: Times{Cron: "0 9 * * *", At: "2026-12-24T18:00"}, Action: mode, Selector: &all}, []string{" one_of: it names 2 kinds of times"}},
+		{"two kinds of times", Schedule{Times: Times{Cron: "0 9 * * *", At: "2026-12-24T18:00"}, Action: mode, Selector: &all},
+			[]string{" one_of: it names 2 kinds of times"}},
 		{"four fields", Schedule{Times: Times{Cron: "0 9 * *", Zone: "UTC"}, Action: mode, Selector: &all}, []string{`/cron bad_cron: "0 9 * *" has 4 fields`}},
 		{"seconds", Schedule{Times: Times{Cron: "0 0 9 * * *", Zone: "UTC"}, Action: mode, Selector: &all}, []string{`/cron bad_cron: "0 0 9 * * *" has 6 fields`}},
 		{"words", Schedule{Times: Times{Cron: "@daily", Zone: "UTC"}, Action: mode, Selector: &all}, []string{`/cron bad_cron: "@daily" has 1 fields`}},
@@ -224,23 +233,30 @@ func TestWrongSchedulesAreRefusedWithAllProblems(t *testing.T) {
 		{"step of 0", Schedule{Times: Times{Cron: "*/0 * * * *", Zone: "UTC"}, Action: mode, Selector: &all}, []string{`/cron bad_cron: "*/0" cannot be the minute`}},
 		{"30 February", Schedule{Times: Times{Cron: "0 9 30 2 *", Zone: "UTC"}, Action: mode, Selector: &all}, []string{`/cron never: "0 9 30 2 *" never happens`}},
 		{"no zone", Schedule{Times: Times{Cron: "0 9 * * *"}, Action: mode, Selector: &all}, []string{"/zone missing"}},
-		{"zone in the expression", Schedule{Times: Times{Cron: "TZ=UTC 0 9 * * *", Zone: "UTC"}, Action: mode, Selector: &all}, []string{"/cron bad_cron"}},
+		{"zone in the expression", Schedule{Times: Times{Cron: "TZ=UTC 0 9 * * *", Zone: "UTC"}, Action: mode, Selector: &all},
+			[]string{"/cron bad_cron"}},
 		{"zone and cron wrong", Schedule{Times: Times{Cron: "0 9 * * 9", Zone: "CEST"}, Action: mode, Selector: &all}, []string{`/zone unknown_zone: there is no time zone "CEST"`, "/cron bad_cron"}},
-		{"past", Schedule{Times: Times{At: "2026-11-30T13:00", Zone: "Europe/Berlin"}, Action: mode, Selector: &all}, []string{"/at past: 2026-11-30T13:00 has passed: it is 2026-11-30 13:00 CET"}},
+		{"past", Schedule{Times: Times{At: "2026-11-30T13:00", Zone: "Europe/Berlin"}, Action: mode, Selector: &all},
+			[]string{"/at past: 2026-11-30T13:00 has passed: it is 2026-11-30 13:00 CET"}},
 		{"no time", Schedule{Times: Times{At: "tomorrow", Zone: "Europe/Berlin"}, Action: mode, Selector: &all}, []string{`/at bad_time: "tomorrow" is not a time`}},
 		{"unknown site", Schedule{Times: Times{Event: "opening", Site: "mars"}, Action: mode, Selector: &all}, []string{`/site not_found: site "mars" has no opening hours`}},
 		{"event that is none", Schedule{Times: Times{Event: "lunch", Zone: "UTC"}, Action: mode, Selector: &all}, []string{"/zone bad_value", `/event bad_value: "lunch"`, "/site missing"}},
-		{"offset without a site", Schedule{Times: Times{Cron: "0 9 * * *", Zone: "UTC", OffsetS: 60, Site: "x"}, Action: mode, Selector: &all}, []string{"/site bad_value", "/offset_s bad_value"}},
+		{"offset without a site", Schedule{Times: Times{Cron: "0 9 * * *", Zone: "UTC", OffsetS: 60, Site: "x"}, Action: mode,
+			Selector: &all}, []string{"/site bad_value", "/offset_s bad_value"}},
 		{"once within no time", Schedule{Times: good, Missed: RunOnce, Action: mode, Selector: &all}, []string{"/missed missing"}},
 		{"skip within a time", Schedule{Times: good, WithinS: 60, Action: mode, Selector: &all}, []string{"/within_s bad_value"}},
 		{"unknown policy", Schedule{Times: good, Missed: "always", Action: mode, Selector: &all}, []string{"/missed bad_value"}},
-		{"two actions", Schedule{Times: good, Action: Action{Mode: "ato", Performance: "start"}, Selector: &all}, []string{"/action one_of: it names 2 actions"}},
+		{"two actions", Schedule{Times: good, Action: Action{Mode: "ato", Performance: "start"}, Selector: &all},
+			[]string{"/action one_of: it names 2 actions"}},
 		{"action that enables", Schedule{Times: good, Action: Action{Performance: "enable"}, Selector: &all}, []string{`/action/performance bad_value: "enable" cannot be done to a performance`}},
 		{"mode that is none", Schedule{Times: good, Action: Action{Mode: "A to"}, Selector: &all}, []string{"/action/mode"}},
 		{"empty content", Schedule{Times: good, Action: Action{Assign: &content.Content{}}, Selector: &all}, []string{"/action/assign one_of"}},
-		{"rollout with robots", Schedule{Times: good, Action: Action{Rollout: "r1"}, Selector: &all}, []string{"/selector bad_value: a rollout has its own robots"}},
-		{"selector of nobody", Schedule{Times: good, Action: mode, Selector: &selector.Selector{}}, []string{"/selector missing: no robot is selected"}},
-		{"all and names", Schedule{Times: good, Action: mode, Selector: &selector.Selector{All: true, IDs: []string{"R 1"}}}, []string{"/selector ambiguous", "/selector/ids/0 bad_id"}},
+		{"rollout with robots", Schedule{Times: good, Action: Action{Rollout: "r1"}, Selector: &all},
+			[]string{"/selector bad_value: a rollout has its own robots"}},
+		{"selector of nobody", Schedule{Times: good, Action: mode, Selector: &selector.Selector{}},
+			[]string{"/selector missing: no robot is selected"}},
+		{"all and names", Schedule{Times: good, Action: mode, Selector: &selector.Selector{All: true, IDs: []string{"R 1"}}},
+			[]string{"/selector ambiguous", "/selector/ids/0 bad_id"}},
 	} {
 		_, found := Compile(row.s, sitesOf(t, nil), noon)
 		if len(found) != len(row.want) {
@@ -272,7 +288,8 @@ func TestNoActionEnablesARobot(t *testing.T) {
 }
 
 func TestCalendarWritesItsSchedules(t *testing.T) {
-	c := Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"}}}, Open: &Action{Mode: "ato"}, Close: &Action{Performance: "stop"}}
+	c := Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"}}}, Open: &Action{Mode: "ato"},
+		Close: &Action{Performance: "stop"}}
 	if found := c.Problems(); len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -295,7 +312,8 @@ func TestCalendarWritesItsSchedules(t *testing.T) {
 }
 
 func TestTimesInWords(t *testing.T) {
-	for offset, want := range map[int64]string{-900: "15m before opening of berlin", 3600: "1h after opening of berlin", 30: "30s after opening of berlin", 5430: "1h30m30s after opening of berlin", 0: "opening of berlin"} {
+	for offset, want := range map[int64]string{-900: "15m before opening of berlin", 3600: "1h after opening of berlin",
+		30: "30s after opening of berlin", 5430: "1h30m30s after opening of berlin", 0: "opening of berlin"} {
 		if got := (Times{Event: "opening", Site: "berlin", OffsetS: offset}).String(); got != want {
 			t.Errorf("%d s: %s, want %s", offset, got, want)
 		}

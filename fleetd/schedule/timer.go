@@ -71,10 +71,12 @@ func (s Times) compile(sites Sites, now time.Time) (t Timer, found []schema.Prob
 			"name exactly one of cron, at (one instant) and event (opening or closing of a site)")}
 	}
 	if s.Event == "" && s.Site != "" {
-		found = append(found, schema.NewProblem("/site", "bad_value", "site is for event: opening or closing", "leave it out; the selector says which robots"))
+		found = append(found, schema.NewProblem("/site", "bad_value", "site is for event: opening or closing",
+			"leave it out; the selector says which robots"))
 	}
 	if s.Event == "" && s.OffsetS != 0 {
-		found = append(found, schema.NewProblem("/offset_s", "bad_value", "offset_s is for event: opening or closing", "leave it out, and write another time"))
+		found = append(found, schema.NewProblem("/offset_s", "bad_value", "offset_s is for event: opening or closing",
+			"leave it out, and write another time"))
 	}
 	var problems []schema.Problem
 	switch given[0] {
@@ -176,11 +178,13 @@ func (c cron) instants(wall, first time.Time) []Instant {
 	case len(all) == 0 && c.everyHour:
 		return nil
 	case len(all) == 0:
-		return []Instant{{first, fmt.Sprintf("clocks skip %s on this day: it runs when they are put forward to %s", shown, first.In(c.zone).Format("15:04"))}}
+		return []Instant{{first, fmt.Sprintf("clocks skip %s on this day: it runs when they are put forward to %s", shown,
+			first.In(c.zone).Format("15:04"))}}
 	case len(all) == 1:
 		return []Instant{{At: all[0]}}
 	case c.everyHour:
-		return []Instant{{all[0], "clocks show " + shown + " twice on this day: this is the first"}, {all[1], "clocks show " + shown + " twice on this day: this is the second"}}
+		return []Instant{{all[0], "clocks show " + shown + " twice on this day: this is the first"},
+			{all[1], "clocks show " + shown + " twice on this day: this is the second"}}
 	default:
 		return []Instant{{all[0], "clocks show " + shown + " twice on this day: it runs at the first"}}
 	}
@@ -189,7 +193,8 @@ func (c cron) instants(wall, first time.Time) []Instant {
 func (t *Timer) useInstant(s Times, now time.Time) (found []schema.Problem) {
 	at, note, found := s.instant(&t.zone)
 	if len(found) == 0 && !at.After(now) {
-		found = append(found, schema.NewProblem("/at", "past", s.At+" has passed: it is "+now.In(t.zone).Format("2006-01-02 15:04 MST"), "write a time to come"))
+		found = append(found, schema.NewProblem("/at", "past", s.At+" has passed: it is "+now.In(t.zone).Format("2006-01-02 15:04 MST"),
+			"write a time to come"))
 	}
 	t.next = func(after time.Time) Instant {
 		if at.After(after) {
@@ -210,7 +215,8 @@ func (s Times) instant(zone **time.Location) (at time.Time, note string, found [
 	*zone, found = site.LoadZone("/zone", s.Zone)
 	wall, err := time.Parse("2006-01-02T15:04", strings.Replace(s.At, " ", "T", 1))
 	if err != nil {
-		return at, "", append(found, schema.NewProblem("/at", "bad_time", fmt.Sprintf("%q is not a time", s.At), "write 2026-12-24T18:00 with a zone, or 2026-12-24T18:00:00+01:00"))
+		return at, "", append(found, schema.NewProblem("/at", "bad_time", fmt.Sprintf("%q is not a time", s.At),
+			"write 2026-12-24T18:00 with a zone, or 2026-12-24T18:00:00+01:00"))
 	}
 	c := cron{zone: *zone}
 	i := c.instants(wall, site.First(wall, *zone))[0]
@@ -222,17 +228,20 @@ func (t *Timer) useSite(s Times, sites Sites) (found []schema.Problem) {
 		found = append(found, schema.NewProblem("/zone", "bad_value", "a site has its own time zone", "leave out zone"))
 	}
 	if s.Event != "opening" && s.Event != "closing" {
-		found = append(found, schema.NewProblem("/event", "bad_value", fmt.Sprintf("%q is nothing that a site does", s.Event), "write opening or closing"))
+		found = append(found, schema.NewProblem("/event", "bad_value", fmt.Sprintf("%q is nothing that a site does", s.Event),
+			"write opening or closing"))
 	}
 	if s.OffsetS < -12*3600 || s.OffsetS > 12*3600 {
-		found = append(found, schema.NewProblem("/offset_s", "out_of_range", fmt.Sprintf("%d s is more than 12 h", s.OffsetS), "write -43200 to 43200 seconds"))
+		found = append(found, schema.NewProblem("/offset_s", "out_of_range", fmt.Sprintf("%d s is more than 12 h", s.OffsetS),
+			"write -43200 to 43200 seconds"))
 	}
 	if s.Site == "" {
 		return append(found, schema.NewProblem("/site", "missing", "no site is named", "write the site whose opening or closing is meant"))
 	}
 	hours, known := sites(s.Site)
 	if !known {
-		return append(found, schema.NewProblem("/site", "not_found", fmt.Sprintf("site %q has no opening hours", s.Site), "write its hours first: fleetd site set"))
+		return append(found, schema.NewProblem("/site", "not_found", fmt.Sprintf("site %q has no opening hours", s.Site),
+			"write its hours first: fleetd site set"))
 	}
 	t.zone = hours.Zone()
 	event := hours.NextOpening

@@ -82,7 +82,8 @@ func (s *Scheduler) Run(ctx context.Context, db *store.Store) {
 }
 
 // Windows reports whether a maintenance window of the site of a robot with these labels is open, and when the next one opens;
-// zero = never, or not known, as for a site that cannot be read. A robot without a site, or whose site has no windows, may be changed at any time.
+// zero = never, or not known, as for a site that cannot be read. A robot without a site, or whose site has no windows, may be changed
+// at any time.
 func (s *Scheduler) Windows(labels map[string]string, now time.Time) (open bool, opens time.Time) {
 	sites := s.sites.Load()
 	if sites == nil {
@@ -165,7 +166,8 @@ func (s *Scheduler) advance(ctx context.Context, id string) {
 	defer cancel()
 	var handle *dispatch.Handle
 	var batch string
-	runs, err := s.deps.Schedules.Advance(ctx, id, s.deps.Resolve, func(ctx context.Context, tx *store.Tx, c change.Sending) (change.Sent, []schema.Problem, error) {
+	runs, err := s.deps.Schedules.Advance(ctx, id, s.deps.Resolve, func(ctx context.Context, tx *store.Tx,
+		c change.Sending) (change.Sent, []schema.Problem, error) {
 		handle = nil
 		x, sent, found := s.expand(c)
 		if len(found) > 0 {
@@ -230,7 +232,8 @@ func (s *Scheduler) expand(c change.Sending) (command.Expansion, change.Sent, []
 		n++
 		return uuid.NewSHA1(namespace, fmt.Appendf(nil, "%s %d %d", c.Schedule, c.Instant.UnixMicro(), n)).String()
 	}
-	x, found := command.Expand(command.Request{Verb: c.Verb, Args: c.Args, Selector: c.Selector, By: c.Principal.Name, Why: c.Why}, targets, s.deps.Now(), name)
+	x, found := command.Expand(command.Request{Verb: c.Verb, Args: c.Args, Selector: c.Selector, By: c.Principal.Name, Why: c.Why},
+		targets, s.deps.Now(), name)
 	if len(found) > 0 {
 		return x, change.Sent{}, found
 	}

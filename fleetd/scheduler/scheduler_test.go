@@ -98,7 +98,8 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 	c := commands{d, w}
 	s := scheduler.New(scheduler.Deps{
 		Log: log, Now: w.now, Leads: leads, Failed: func(what string, err error) {
-			if !errors.Is(err, errBroken) && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrConflict) {
+			if !errors.Is(err, errBroken) && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrBusy) &&
+				!errors.Is(err, store.ErrConflict) {
 				w.Failed(what, err)
 			}
 		}, Schedules: w.schedules, Loaded: w.Loaded, Targets: w.Targets, Resolve: w.Resolve, Save: c.Save, Begin: c.Begin, Resume: d.ResumeBatch,
@@ -158,13 +159,15 @@ func (w *world) Targets(s selector.Selector, _ bool) (all []command.Target, _ []
 var everyRobot = selector.All()
 
 func daily(times string) schedule.Schedule {
-	return schedule.Schedule{Times: schedule.Times{Cron: times, Zone: "Europe/Berlin"}, Action: schedule.Action{Mode: "ato"}, Selector: &everyRobot}
+	return schedule.Schedule{Times: schedule.Times{Cron: times, Zone: "Europe/Berlin"}, Action: schedule.Action{Mode: "ato"},
+		Selector: &everyRobot}
 }
 
 // put saves a schedule.
 func (w *world) put(id string, s schedule.Schedule, p auth.Principal) {
 	w.Helper()
-	_, _, found, err := w.schedules.PutSchedule(context.Background(), p, store.Schedule{ID: id, Schedule: s}, false, audit.Attribution{Who: "anna"})
+	_, _, found, err := w.schedules.PutSchedule(context.Background(), p, store.Schedule{ID: id, Schedule: s}, false,
+		audit.Attribution{Who: "anna"})
 	if err != nil || len(found) > 0 {
 		w.Fatalf("schedule %s is refused: %v %v", id, found, err)
 	}
@@ -269,8 +272,10 @@ func TestClockThatIsSet(t *testing.T) {
 		w.Sleep(time.Minute)
 		w.setClock(3 * time.Hour) // 11:01
 		w.Sleep(2 * time.Second)
-		missed := []string{"missed 01 09:00: fleetd came to it 2h1m1s late; missed ones are skipped", "missed 01 10:00: fleetd came to it 1h1m1s late; missed ones are skipped"}
-		w.want("runs after the clock was set ahead", w.runs(), append(missed, "missed 01 11:00: fleetd came to it 1m1s late; missed ones are skipped")...)
+		missed := []string{"missed 01 09:00: fleetd came to it 2h1m1s late; missed ones are skipped",
+			"missed 01 10:00: fleetd came to it 1h1m1s late; missed ones are skipped"}
+		w.want("runs after the clock was set ahead", w.runs(), append(missed,
+			"missed 01 11:00: fleetd came to it 1m1s late; missed ones are skipped")...)
 		w.setClock(-3 * time.Hour) // 08:01
 		w.Sleep(3*time.Hour + 58*time.Minute)
 		if got := w.runs(); len(got) != 3 {
@@ -312,7 +317,8 @@ func TestInstantWhenAScheduleIsSavedAgain(t *testing.T) {
 		w.want("sent", w.messages())
 	})
 	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
-		c := schedule.Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Tue: []string{"09:00-18:00"}}}, Open: &schedule.Action{Performance: "start"}}
+		c := schedule.Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Tue: []string{"09:00-18:00"}}},
+			Open: &schedule.Action{Performance: "start"}}
 		w.putSite("berlin", c, false)
 		w.put("morning", daily("0 9 * * *"), admin)
 		w.Sleep(time.Hour + time.Second)
@@ -446,7 +452,8 @@ func TestScheduleActsAsItsAuthor(t *testing.T) {
 		defer w.instance("fleetd", always)()
 		w.Sleep(3 * time.Minute)
 		w.want("sent", w.messages(), "r1 mode/set")
-		w.want("runs", w.runs(), "done 01 09:00", "failed 01 09:01: anna, who saved the schedule, had no right to command", "failed 01 09:02: no robot matches -l site=paris")
+		w.want("runs", w.runs(), "done 01 09:00", "failed 01 09:01: anna, who saved the schedule, had no right to command",
+			"failed 01 09:02: no robot matches -l site=paris")
 	})
 }
 
@@ -479,8 +486,9 @@ func TestScheduleAssigns(t *testing.T) {
 
 func TestScheduleStartsARollout(t *testing.T) {
 	inWorld(t, "2026-12-01T08:59:59+01:00", func(w *world) {
-		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now(), CreatedBy: "anna",
-			Waves: []rollout.Wave{{State: rollout.WavePlanned, Total: 1}}}
+		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now(),
+			CreatedBy: "anna",
+			Waves:     []rollout.Wave{{State: rollout.WavePlanned, Total: 1}}}
 		w.Tx(func(tx *store.Tx) error {
 			return tx.AddRollouts(context.Background(), store.NewRollout{Rollout: o, Members: []rollout.Robot{{ID: "r1", State: rollout.Planned}}})
 		})
@@ -493,7 +501,8 @@ func TestScheduleStartsARollout(t *testing.T) {
 		if err != nil || started.State != rollout.Running {
 			t.Errorf("the rollout is %s: %v", started.State, err)
 		}
-		if got := w.runs(); len(got) != 2 || got[0] != "done 01 09:00" || !strings.HasPrefix(got[1], "failed 01 09:01: start is not possible: the rollout is RUNNING") {
+		if got := w.runs(); len(got) != 2 || got[0] != "done 01 09:00" ||
+			!strings.HasPrefix(got[1], "failed 01 09:01: start is not possible: the rollout is RUNNING") {
 			t.Errorf("the runs are %q", got)
 		}
 	})
@@ -516,12 +525,14 @@ func TestRobotThatRefusesIsInTheRun(t *testing.T) {
 		}
 		c := sent[0]
 		c.State, c.Because, c.EndedAt = command.Rejected, "answered", w.now()
-		c.Answer = &schema.Ack{ID: &c.ID, Verb: c.Verb, Session: "s", TS: schema.TimeOf(w.now()), Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: "a stop is latched"}
+		c.Answer = &schema.Ack{ID: &c.ID, Verb: c.Verb, Session: "s", TS: schema.TimeOf(w.now()), Status: schema.StatusRejected,
+			Reason: schema.ReasonBadRequest, Detail: "a stop is latched"}
 		if err := w.DB.SaveCommands(context.Background(), []command.Command{c}); err != nil {
 			t.Fatal(err)
 		}
 		answers, err := w.DB.Answers(context.Background(), []string{rows[0].Batch})
-		if got := answers[rows[0].Batch]; err != nil || got.Counts[command.Rejected] != 1 || len(got.Refused) != 1 || got.Refused[0] != (store.NotDone{Robot: "r1", State: command.Rejected, Why: "a stop is latched"}) {
+		if got := answers[rows[0].Batch]; err != nil || got.Counts[command.Rejected] != 1 || len(got.Refused) != 1 ||
+			got.Refused[0] != (store.NotDone{Robot: "r1", State: command.Rejected, Why: "a stop is latched"}) {
 			t.Errorf("the run says %+v: %v", got, err)
 		}
 	})
@@ -529,7 +540,8 @@ func TestRobotThatRefusesIsInTheRun(t *testing.T) {
 
 func (w *world) putSite(id string, c schedule.Calendar, dryRun bool) change.SiteChange {
 	w.Helper()
-	done, found, err := w.schedules.PutSite(context.Background(), admin, store.Site{ID: id, Calendar: c}, dryRun, audit.Attribution{Who: "anna"})
+	done, found, err := w.schedules.PutSite(context.Background(), admin, store.Site{ID: id, Calendar: c}, dryRun,
+		audit.Attribution{Who: "anna"})
 	if err != nil || len(found) > 0 {
 		w.Fatalf("site %s is refused: %v %v", id, found, err)
 	}
@@ -539,7 +551,8 @@ func (w *world) putSite(id string, c schedule.Calendar, dryRun bool) change.Site
 func TestSiteOpensAndCloses(t *testing.T) {
 	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
 		defer w.instance("fleetd", always)()
-		c := schedule.Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Tue: []string{"09:00-18:00"}, Wed: []string{"09:00-18:00"}}},
+		c := schedule.Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Tue: []string{"09:00-18:00"},
+			Wed: []string{"09:00-18:00"}}},
 			Open: &schedule.Action{Performance: "start"}, Close: &schedule.Action{Performance: "stop"}}
 		if done := w.putSite("berlin", c, true); len(done.Written) != 2 {
 			t.Errorf("a dry run would write %v", done.Written)
@@ -566,10 +579,13 @@ func TestSiteOpensAndCloses(t *testing.T) {
 			t.Errorf("before the opening is at %v: %v", row.NextAt, err)
 		}
 
-		if _, _, found, err := w.schedules.PutSchedule(context.Background(), admin, store.Schedule{ID: "berlin-open", Schedule: daily("0 9 * * *")}, false, audit.Attribution{}); err != nil || len(found) != 1 || found[0].Code != change.CodeOfCalendar {
+		if _, _, found, err := w.schedules.PutSchedule(context.Background(), admin,
+			store.Schedule{ID: "berlin-open", Schedule: daily("0 9 * * *")}, false, audit.Attribution{}); err != nil || len(found) != 1 ||
+			found[0].Code != change.CodeOfCalendar {
 			t.Errorf("a schedule of a calendar is changed: %v %v", found, err)
 		}
-		if found, err := w.schedules.DeleteSite(context.Background(), admin, "berlin", audit.Attribution{}); err != nil || len(found) != 1 || found[0].Code != change.CodeInUse {
+		if found, err := w.schedules.DeleteSite(context.Background(), admin, "berlin", audit.Attribution{}); err != nil || len(found) != 1 ||
+			found[0].Code != change.CodeInUse {
 			t.Errorf("a site with schedules is deleted: %v %v", found, err)
 		}
 		if found, err := w.schedules.DeleteSchedule(context.Background(), admin, "warm-up", audit.Attribution{}); err != nil || len(found) > 0 {
@@ -595,7 +611,8 @@ func TestSitesAreRefusedAsAWhole(t *testing.T) {
 		}{
 			{"a/b", schedule.Calendar{Site: good}, " bad_id"},
 			{"berlin", schedule.Calendar{Site: good, Open: &schedule.Action{Mode: "ato"}}, " taken"},
-			{"paris", schedule.Calendar{Site: site.Site{Zone: "Mars"}, Open: &schedule.Action{}, Close: &schedule.Action{Assign: &content.Content{Story: &content.Story{ID: "none"}}}},
+			{"paris", schedule.Calendar{Site: site.Site{Zone: "Mars"}, Open: &schedule.Action{},
+				Close: &schedule.Action{Assign: &content.Content{Story: &content.Story{ID: "none"}}}},
 				"/close/assign/story/id not_found, /open one_of, /zone unknown_zone"},
 			{"paris", schedule.Calendar{Site: good, Close: &schedule.Action{Rollout: "o9"}}, "/close/rollout not_found"},
 		} {
@@ -616,7 +633,8 @@ func TestSitesAreRefusedAsAWhole(t *testing.T) {
 
 func TestWindowsOfSites(t *testing.T) {
 	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
-		s := scheduler.New(scheduler.Deps{Log: slog.New(slog.DiscardHandler), Now: w.now, Leads: always, Failed: w.Failed, Schedules: w.schedules, Loaded: w.Loaded, Targets: w.Targets, Resolve: w.Resolve})
+		s := scheduler.New(scheduler.Deps{Log: slog.New(slog.DiscardHandler), Now: w.now, Leads: always, Failed: w.Failed,
+			Schedules: w.schedules, Loaded: w.Loaded, Targets: w.Targets, Resolve: w.Resolve})
 		berlin := map[string]string{"site": "berlin"}
 		if open, _ := s.Windows(berlin, w.now()); open {
 			t.Error("a window is open before the sites were read")

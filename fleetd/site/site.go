@@ -131,7 +131,8 @@ func LoadZone(at, name string) (*time.Location, []schema.Problem) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
 		if strings.HasPrefix(name, "UTC+") || strings.HasPrefix(name, "UTC-") || strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
-			return time.UTC, []schema.Problem{schema.NewProblem(at, "unknown_zone", fmt.Sprintf("%q is an offset, which knows nothing of summer time", name), hint)}
+			return time.UTC, []schema.Problem{schema.NewProblem(at, "unknown_zone",
+				fmt.Sprintf("%q is an offset, which knows nothing of summer time", name), hint)}
 		}
 		return time.UTC, []schema.Problem{schema.NewProblem(at, "unknown_zone", fmt.Sprintf("there is no time zone %q", name), hint)}
 	}
@@ -179,7 +180,8 @@ func minuteOf(text string) (int, bool) {
 
 func parseSpans(at string, texts []string) (spans []daySpan, found []schema.Problem) {
 	if len(texts) > maxSpans {
-		return nil, []schema.Problem{schema.NewProblem(at, "too_many", fmt.Sprintf("a day has %d spans, at most %d are allowed", len(texts), maxSpans), "join spans that follow each other")}
+		return nil, []schema.Problem{schema.NewProblem(at, "too_many", fmt.Sprintf("a day has %d spans, at most %d are allowed", len(texts),
+			maxSpans), "join spans that follow each other")}
 	}
 	for i, text := range texts {
 		s, problems := parseSpan(fmt.Sprintf("%s/%d", at, i), text)
@@ -188,7 +190,8 @@ func parseSpans(at string, texts []string) (spans []daySpan, found []schema.Prob
 		}
 		for _, other := range spans {
 			if s.from < other.to && other.from < s.to {
-				found = append(found, schema.NewProblem(fmt.Sprintf("%s/%d", at, i), "overlap", fmt.Sprintf("%s overlaps %s", s, other), "join them to one span"))
+				found = append(found, schema.NewProblem(fmt.Sprintf("%s/%d", at, i), "overlap", fmt.Sprintf("%s overlaps %s", s, other),
+					"join them to one span"))
 			}
 		}
 		spans = append(spans, s)
@@ -202,7 +205,8 @@ func overlapOfDays(at, day string, spans, next []daySpan) (found []schema.Proble
 	for _, s := range spans {
 		for i, n := range next {
 			if s.to-minutesOfDay > n.from {
-				found = append(found, schema.NewProblem(fmt.Sprintf("%s/%d", at, i), "overlap", fmt.Sprintf("%s overlaps %s of %s", n, s, day), "end the one of "+day+" earlier"))
+				found = append(found, schema.NewProblem(fmt.Sprintf("%s/%d", at, i), "overlap", fmt.Sprintf("%s overlaps %s of %s", n, s, day),
+					"end the one of "+day+" earlier"))
 			}
 		}
 	}
@@ -211,19 +215,22 @@ func overlapOfDays(at, day string, spans, next []daySpan) (found []schema.Proble
 
 func (h *Hours) parseExceptions(all []Exception) (found []schema.Problem) {
 	if len(all) > MaxExceptions {
-		return []schema.Problem{schema.NewProblem("/exceptions", "too_many", fmt.Sprintf("there are %d exceptions, at most %d are allowed", len(all), MaxExceptions), "remove those that are past")}
+		return []schema.Problem{schema.NewProblem("/exceptions", "too_many", fmt.Sprintf("there are %d exceptions, at most %d are allowed",
+			len(all), MaxExceptions), "remove those that are past")}
 	}
 	for i, e := range all {
 		at := fmt.Sprintf("/exceptions/%d", i)
 		from, err := time.Parse(time.DateOnly, e.Date)
 		if err != nil {
-			found = append(found, schema.NewProblem(at+"/date", "bad_date", fmt.Sprintf("%q is not a date", e.Date), "write year-month-day, such as 2026-12-24"))
+			found = append(found, schema.NewProblem(at+"/date", "bad_date", fmt.Sprintf("%q is not a date", e.Date),
+				"write year-month-day, such as 2026-12-24"))
 		}
 		until := from
 		if e.Until != "" {
 			var badUntil error
 			if until, badUntil = time.Parse(time.DateOnly, e.Until); badUntil != nil {
-				found = append(found, schema.NewProblem(at+"/until", "bad_date", fmt.Sprintf("%q is not a date", e.Until), "write year-month-day, such as 2026-12-26"))
+				found = append(found, schema.NewProblem(at+"/until", "bad_date", fmt.Sprintf("%q is not a date", e.Until),
+					"write year-month-day, such as 2026-12-26"))
 				err = badUntil
 			}
 		}
@@ -242,7 +249,8 @@ func (h *Hours) parseExceptions(all []Exception) (found []schema.Problem) {
 				if other.from.After(from) {
 					both = other.from
 				}
-				found = append(found, schema.NewProblem(at+"/date", "overlap", fmt.Sprintf("exceptions %d and %d both say what happens on %s", j+1, i+1, both.Format(time.DateOnly)), "keep one of them"))
+				found = append(found, schema.NewProblem(at+"/date", "overlap", fmt.Sprintf("exceptions %d and %d both say what happens on %s",
+					j+1, i+1, both.Format(time.DateOnly)), "keep one of them"))
 			}
 		}
 		h.exceptions = append(h.exceptions, exception{from, until, spans, e.Name})
@@ -254,7 +262,8 @@ var errUnordered = fmt.Errorf("dates in the wrong order")
 
 func (h *Hours) parseWindows(all []Window) (found []schema.Problem) {
 	if len(all) > MaxWindows {
-		return []schema.Problem{schema.NewProblem("/windows", "too_many", fmt.Sprintf("there are %d windows, at most %d are allowed", len(all), MaxWindows), "join those with the same span")}
+		return []schema.Problem{schema.NewProblem("/windows", "too_many", fmt.Sprintf("there are %d windows, at most %d are allowed",
+			len(all), MaxWindows), "join those with the same span")}
 	}
 	for i, w := range all {
 		at := fmt.Sprintf("/windows/%d", i)
@@ -266,7 +275,8 @@ func (h *Hours) parseWindows(all []Window) (found []schema.Problem) {
 		for j, name := range days {
 			day := slices.Index(Days, name)
 			if day < 0 {
-				problems = append(problems, schema.NewProblem(fmt.Sprintf("%s/days/%d", at, j), "bad_value", fmt.Sprintf("there is no day %q", name), "write one of "+strings.Join(Days, ", ")))
+				problems = append(problems, schema.NewProblem(fmt.Sprintf("%s/days/%d", at, j), "bad_value",
+					fmt.Sprintf("there is no day %q", name), "write one of "+strings.Join(Days, ", ")))
 				continue
 			}
 			h.windows[(day+1)%7] = append(h.windows[(day+1)%7], span)

@@ -139,7 +139,8 @@ func TestWeekOfASite(t *testing.T) {
 	if eve := week[3]; eve.Date != "2026-12-24" || len(eve.Open) > 0 || eve.Exception != "Christmas" {
 		t.Errorf("Christmas Eve is %+v", eve)
 	}
-	for day, want := range map[int]string{0: "[][22:00-24:00]", 1: "[09:00-12:30 13:30-18:00][00:00-05:00 22:00-24:00]", 2: "[][00:00-05:00]", 6: "[02:00-04:00 10:00-17:00][]"} {
+	for day, want := range map[int]string{0: "[][22:00-24:00]", 1: "[09:00-12:30 13:30-18:00][00:00-05:00 22:00-24:00]",
+		2: "[][00:00-05:00]", 6: "[02:00-04:00 10:00-17:00][]"} {
 		if got := fmt.Sprint(week[day].Open) + fmt.Sprint(week[day].Windows); got != want {
 			t.Errorf("%s is %s, want %s", week[day].Date, got, want)
 		}
@@ -165,12 +166,18 @@ func TestWrongSitesAreRefusedWithAllProblems(t *testing.T) {
 		{"path for a zone", Site{Zone: "../../etc/passwd"}, []string{"/zone unknown_zone"}},
 		{"hours that are none", Site{Zone: berlin, Hours: Week{Mon: []string{"9-18"}, Tue: []string{"09:00-25:00", "24:00-10:00"}}},
 			[]string{`/hours/mon/0 bad_span: "9-18" is not a span`, `/hours/tue/0 bad_span`, `/hours/tue/1 bad_span`}},
-		{"empty span", Site{Zone: berlin, Hours: Week{Mon: []string{"09:00-09:00"}}}, []string{"/hours/mon/0 bad_span: \"09:00-09:00\" begins and ends"}},
-		{"spans overlap", Site{Zone: berlin, Hours: Week{Fri: []string{"09:00-12:00", "11:00-14:00"}}}, []string{"/hours/fri/1 overlap: 11:00-14:00 overlaps 09:00-12:00"}},
-		{"overlap over midnight", Site{Zone: berlin, Hours: Week{Sun: []string{"20:00-03:00"}, Mon: []string{"02:00-05:00"}}}, []string{"/hours/mon/0 overlap: 02:00-05:00 overlaps 20:00-03:00 of sun"}},
-		{"date that is none", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-02-30"}, {Date: "24.12.2026"}}}, []string{"/exceptions/0/date bad_date", "/exceptions/1/date bad_date"}},
-		{"range backwards", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-12-26", Until: "2026-12-24"}}}, []string{"/exceptions/0/until bad_date: 2026-12-24 is before 2026-12-26"}},
-		{"two exceptions for a date", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-12-20", Until: "2026-12-31"}, {Date: "2026-12-24"}}}, []string{"/exceptions/1/date overlap: exceptions 1 and 2 both say what happens on 2026-12-24"}},
+		{"empty span", Site{Zone: berlin, Hours: Week{Mon: []string{"09:00-09:00"}}},
+			[]string{"/hours/mon/0 bad_span: \"09:00-09:00\" begins and ends"}},
+		{"spans overlap", Site{Zone: berlin, Hours: Week{Fri: []string{"09:00-12:00", "11:00-14:00"}}},
+			[]string{"/hours/fri/1 overlap: 11:00-14:00 overlaps 09:00-12:00"}},
+		{"overlap over midnight", Site{Zone: berlin, Hours: Week{Sun: []string{"20:00-03:00"}, Mon: []string{"02:00-05:00"}}},
+			[]string{"/hours/mon/0 overlap: 02:00-05:00 overlaps 20:00-03:00 of sun"}},
+		{"date that is none", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-02-30"}, {Date: "24.12.2026"}}},
+			[]string{"/exceptions/0/date bad_date", "/exceptions/1/date bad_date"}},
+		{"range backwards", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-12-26", Until: "2026-12-24"}}},
+			[]string{"/exceptions/0/until bad_date: 2026-12-24 is before 2026-12-26"}},
+		{"two exceptions for a date", Site{Zone: berlin, Exceptions: []Exception{{Date: "2026-12-20", Until: "2026-12-31"},
+			{Date: "2026-12-24"}}}, []string{"/exceptions/1/date overlap: exceptions 1 and 2 both say what happens on 2026-12-24"}},
 		{"window on no day", Site{Zone: berlin, Windows: []Window{{Days: []string{"monday"}, Span: "22:00-5:00"}}}, []string{`/windows/0/days/0 bad_value: there is no day "monday"`, "/windows/0/span bad_span"}},
 		{"too much", Site{Zone: "Mars/Base", Hours: Week{Mon: []string{"x"}}, Exceptions: []Exception{{Date: "x", Hours: []string{"y"}}}},
 			[]string{"/exceptions/0/date bad_date", "/exceptions/0/hours/0 bad_span", "/hours/mon/0 bad_span", "/zone unknown_zone"}},
@@ -203,7 +210,8 @@ func TestOpeningsAndClosingsAlternate(t *testing.T) {
 		if len(found) > 0 {
 			t.Skip("the spans overlap")
 		}
-		at := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 28).Draw(t, "day"), rapid.IntRange(0, 23).Draw(t, "hour"), 17, 0, 0, time.UTC)
+		at := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 28).Draw(t, "day"),
+			rapid.IntRange(0, 23).Draw(t, "hour"), 17, 0, 0, time.UTC)
 		for range 20 {
 			open := h.Open(at)
 			next := h.NextOpening(at)

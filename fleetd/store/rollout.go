@@ -268,7 +268,9 @@ type RobotOfRollout struct{ Rollout, Robot string }
 
 // RobotsOfOpenRollouts lists which of these robots are in these states in rollouts that have not ended and bring
 // documents on topic, by rollout and robot. Rollouts to all at once are left out: they have given all robots the content.
-func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind, robots selector.Selector, states []rollout.RobotState) ([]RobotOfRollout, error) {
+func (r reads) RobotsOfOpenRollouts(
+	ctx context.Context, topic schema.TopicKind, robots selector.Selector, states []rollout.RobotState,
+) ([]RobotOfRollout, error) {
 	open, err := queryAll(ctx, r, func(scan func(...any) error) (id string, err error) {
 		var body []byte
 		if err := scan(&id, &body); err != nil {
@@ -330,7 +332,8 @@ func (r reads) NewestStarts(ctx context.Context) (map[schema.TopicKind]time.Time
 		topic schema.TopicKind
 		at    int64
 	}
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.topic, &v.at) }, strings.Join(selects, " UNION ALL "))
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.topic, &v.at) },
+		strings.Join(selects, " UNION ALL "))
 	if err != nil {
 		return nil, fmt.Errorf("read when the newest rollouts were started: %w", err)
 	}

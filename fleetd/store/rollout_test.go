@@ -33,9 +33,11 @@ func rolloutOf(id string, created int, ids ...string) (rollout.Rollout, []rollou
 		robots = append(robots, rollout.Robot{ID: robot, Wave: min(i, 1), Place: i, State: rollout.Planned, ChangedAt: at(created)})
 	}
 	o.Waves = []rollout.Wave{
-		{Number: 0, Name: "canary", State: rollout.WavePassed, Why: "all confirmed", Gate: rollout.Gate{SuccessPercent: 100, SoakS: 600}, Total: 1,
+		{Number: 0, Name: "canary", State: rollout.WavePassed, Why: "all confirmed", Gate: rollout.Gate{SuccessPercent: 100, SoakS: 600},
+			Total:     1,
 			StartedAt: at(4), SoakFrom: at(5), EndedAt: at(6), Counts: map[rollout.RobotState]int{rollout.Planned: 1}},
-		{Number: 1, Name: "rest", State: rollout.WavePlanned, Total: len(ids) - 1, Counts: map[rollout.RobotState]int{rollout.Planned: len(ids) - 1}},
+		{Number: 1, Name: "rest", State: rollout.WavePlanned, Total: len(ids) - 1,
+			Counts: map[rollout.RobotState]int{rollout.Planned: len(ids) - 1}},
 	}
 	return o, robots
 }
@@ -59,7 +61,8 @@ func rolloutsAreReadBack(t *testing.T, address string) {
 
 	members[1] = rollout.Robot{
 		ID: "r1", Wave: 1, Place: 1, State: rollout.Failed, Phase: schema.DeployFailed, Why: "no space left", Group: "disk_full", Rev: 12, Tries: 3,
-		Had:       &content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"volume": jsontext.Value("0.5")}, Unset: []string{"language"}}},
+		Had: &content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"volume": jsontext.Value("0.5")},
+			Unset: []string{"language"}}},
 		ChangedAt: at(10), OfferedAt: at(9), ActiveAt: at(8), RetryAt: at(20), Spent: 1500 * time.Millisecond, SpentAt: at(10), RetryFor: time.Minute,
 	}
 	o.State, o.Why, o.Wave, o.EndedAt, o.NextAt = rollout.Paused, "a wave failed", 1, at(11), at(12)
@@ -94,7 +97,8 @@ func rolloutOfAnotherVersionIsAConflict(t *testing.T, address string) {
 	// A robot that the rollout does not have is a fault of the caller, and writes nothing either.
 	strange := rollout.Changes{Rollout: o, Robots: []rollout.Robot{{ID: "r9", State: rollout.Offered}}}
 	strange.Rollout.Version = 2
-	wantErr(t, "an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SaveRollout(t.Context(), strange) }), store.ErrConflict)
+	wantErr(t, "an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SaveRollout(t.Context(), strange) }),
+		store.ErrConflict)
 	wantEqual(t, "the version", must[int64](t)(s.RolloutVersionOf(t.Context(), "o1")), int64(2))
 }
 
@@ -102,7 +106,8 @@ func rolloutsAreSelected(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2", "r3")
 	transact(t, s, func(tx *store.Tx) error {
-		return errors.Join(tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}), tx.SetLabels(t.Context(), "r2", map[string]string{"site": "museum"}),
+		return errors.Join(tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}),
+			tx.SetLabels(t.Context(), "r2", map[string]string{"site": "museum"}),
 			tx.SetLabels(t.Context(), "r3", map[string]string{"site": "shop"}))
 	})
 	for i, members := range [][]string{{"r1", "r2"}, {"r2", "r3"}, {"r3", "r1"}} {
@@ -139,9 +144,11 @@ func rolloutsAreSelected(t *testing.T, address string) {
 	}
 	wantEqual(t, "open versions", must[[]store.RolloutVersion](t)(s.OpenRollouts(t.Context())),
 		[]store.RolloutVersion{{ID: "o1", Version: 1, State: rollout.Running}, {ID: "o2", Version: 1, State: rollout.Running}})
-	wantEqual(t, "robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(), schema.TopicDesiredStory, selector.IDs("r2", "r3"),
+	wantEqual(t, "robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(), schema.TopicDesiredStory,
+		selector.IDs("r2", "r3"),
 		[]rollout.RobotState{rollout.Planned})), []store.RobotOfRollout{{Rollout: "o1", Robot: "r2"}, {Rollout: "o2", Robot: "r2"}, {Rollout: "o2", Robot: "r3"}})
-	wantEqual(t, "offered robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(), schema.TopicDesiredStory, selector.All(),
+	wantEqual(t, "offered robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(),
+		schema.TopicDesiredStory, selector.All(),
 		[]rollout.RobotState{rollout.Offered})), []store.RobotOfRollout(nil))
 }
 
@@ -171,7 +178,8 @@ func laterRolloutsAreFound(t *testing.T, address string) {
 	})
 	wantEqual(t, "the newest", must[map[schema.TopicKind]time.Time](t)(s.NewestStarts(t.Context())),
 		map[schema.TopicKind]time.Time{schema.TopicDesiredStory: at(30), schema.TopicDesiredMode: at(50)})
-	wantEqual(t, "later than the first", must[map[string]string](t)(s.NewerRollouts(t.Context(), first)), map[string]string{"r2": "o2", "r4": "o2"})
+	wantEqual(t, "later than the first", must[map[string]string](t)(s.NewerRollouts(t.Context(), first)),
+		map[string]string{"r2": "o2", "r4": "o2"})
 	wantEqual(t, "later than the second", must[map[string]string](t)(s.NewerRollouts(t.Context(), second)), map[string]string{})
 	transact(t, s, func(tx *store.Tx) error {
 		wantEqual(t, "offerable", must[[]store.Offerable](t)(tx.Offerable(t.Context(), first, []string{"r3", "r2", "r1", "r9"})),
@@ -215,7 +223,8 @@ func rolloutRobotsArePaged(t *testing.T, address string) {
 		}
 		wantEqual(t, test.what, got, test.want)
 	}
-	wantEqual(t, "failures", must[[]store.RolloutFailures](t)(s.RolloutFailures(t.Context(), "o1", []rollout.RobotState{rollout.Failed})), []store.RolloutFailures{
+	wantEqual(t, "failures", must[[]store.RolloutFailures](t)(s.RolloutFailures(t.Context(), "o1",
+		[]rollout.RobotState{rollout.Failed})), []store.RolloutFailures{
 		{Reason: "misfit", State: rollout.Failed, Count: 4, Detail: "r5 has no arm", Robots: []string{"r5", "r4", "r2", "r1"}},
 		{Reason: "disk_full", State: rollout.Failed, Count: 1, Detail: "r3 is full", Robots: []string{"r3"}},
 	})
@@ -242,7 +251,8 @@ func pinsAreReplacedAndRemoved(t *testing.T, address string) {
 	}
 	transact(t, s, func(tx *store.Tx) error { return tx.RemovePin(t.Context(), "r1", story) })
 	wantEqual(t, "after one is removed", must[[]store.Pin](t)(s.Pins(t.Context(), store.PinQuery{Topic: story})), pins[2:])
-	wantErr(t, "removed twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.RemovePin(t.Context(), "r1", story) }), store.ErrNotFound)
+	wantErr(t, "removed twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.RemovePin(t.Context(), "r1", story) }),
+		store.ErrNotFound)
 	wantErr(t, "a pin of an unknown robot",
 		s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetPins(t.Context(), []store.Pin{{Robot: "r9", Topic: story}}) }), store.ErrNotFound)
 }
@@ -252,7 +262,8 @@ func TestContentsOfRolloutsAreReadBack(t *testing.T) {
 	s := storetest.Open(t, "sqlite:"+t.TempDir()+"/fleet.db")
 	robots(t, s, "r1")
 	for i, c := range []content.Content{
-		{Activities: &content.Activities{Pins: []library.Pin{{ID: "b", Rev: 2}, {ID: "a", Rev: 1}}}}, {Activities: &content.Activities{}}, {Story: &content.Story{}},
+		{Activities: &content.Activities{Pins: []library.Pin{{ID: "b", Rev: 2},
+			{ID: "a", Rev: 1}}}}, {Activities: &content.Activities{}}, {Story: &content.Story{}},
 		{Places: &desired.Set{ID: "hall", Rev: 3, SHA256: "abc"}}, {Mode: &desired.Mode{Mode: schema.ModeMnl, Apply: schema.ApplyModeNow}},
 	} {
 		o, rows := rolloutOf(fmt.Sprintf("o%d", i), i, "r1")

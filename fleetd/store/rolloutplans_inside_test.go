@@ -51,7 +51,8 @@ func fleetWithRollouts(t testing.TB, s *Store, robots, rollouts int) (ids []stri
 // rolloutTo is a running rollout to robots; of ten, one is open.
 func rolloutTo(id string, i int, robots []string) NewRollout {
 	o := NewRollout{Rollout: rollout.Rollout{
-		ID: id, State: rollout.Running, Content: content.Content{Story: &content.Story{ID: "x", Rev: 1}}, CreatedAt: noon.Add(time.Duration(i) * time.Minute), StartedAt: noon.Add(time.Duration(i) * time.Minute), Wave: 1,
+		ID: id, State: rollout.Running, Content: content.Content{Story: &content.Story{ID: "x",
+			Rev: 1}}, CreatedAt: noon.Add(time.Duration(i) * time.Minute), StartedAt: noon.Add(time.Duration(i) * time.Minute), Wave: 1,
 	}}
 	if i%10 > 0 {
 		o.State, o.EndedAt = rollout.Succeeded, o.StartedAt.Add(time.Hour)
@@ -68,7 +69,8 @@ func rolloutTo(id string, i int, robots []string) NewRollout {
 		counts[m.Wave][m.State]++
 		o.Members = append(o.Members, m)
 	}
-	o.Waves = []rollout.Wave{{State: rollout.WavePassed, Counts: counts[0], Total: 5}, {Number: 1, State: rollout.WaveRunning, Counts: counts[1], Total: len(robots) - 5}}
+	o.Waves = []rollout.Wave{{State: rollout.WavePassed, Counts: counts[0], Total: 5}, {Number: 1, State: rollout.WaveRunning,
+		Counts: counts[1], Total: len(robots) - 5}}
 	return o
 }
 
@@ -94,7 +96,8 @@ func TestQueriesOfRolloutsUseIndexes(t *testing.T) {
 			what string
 			do   func() error
 		}{
-			{"all rollouts", of(RolloutQuery{})}, {"open rollouts", of(RolloutQuery{Open: true})}, {"paused rollouts", of(RolloutQuery{State: rollout.Paused})},
+			{"all rollouts", of(RolloutQuery{})}, {"open rollouts", of(RolloutQuery{Open: true})}, {"paused rollouts",
+				of(RolloutQuery{State: rollout.Paused})},
 			{"rollouts of a robot", of(RolloutQuery{Robot: "r00001"})}, {"rollouts of a site", of(RolloutQuery{Sites: []string{"museum"}})},
 			{"one of a site", of(RolloutQuery{ID: o.ID, Sites: []string{"museum"}})},
 			{"versions of open rollouts", func() error { _, err := s.OpenRollouts(ctx); return err }},
@@ -112,7 +115,8 @@ func TestQueriesOfRolloutsUseIndexes(t *testing.T) {
 			{"what keeps robots from an offer", inTx(func(tx *Tx) error { _, err := tx.Offerable(ctx, o, ids[:10]); return err })},
 			{"a new rollout", inTx(func(tx *Tx) error { return tx.AddRollouts(ctx, rolloutTo("o999", 999, ids[:20])) })},
 			{"a step", inTx(func(tx *Tx) error {
-				return tx.SaveRollout(ctx, rollout.Changes{Rollout: o, Robots: []rollout.Robot{{ID: ids[20], State: rollout.Offered}, {ID: ids[21], State: rollout.Offered}}})
+				return tx.SaveRollout(ctx, rollout.Changes{Rollout: o, Robots: []rollout.Robot{{ID: ids[20], State: rollout.Offered},
+					{ID: ids[21], State: rollout.Offered}}})
 			})},
 			{"pins of a robot", func() error { _, err := s.Pins(ctx, PinQuery{Robot: ids[0]}); return err }},
 			{"pins of a kind", func() error { _, err := s.Pins(ctx, PinQuery{Topic: story}); return err }},
@@ -244,7 +248,8 @@ func scansTable(step string) bool {
 	}
 	step = strings.TrimSpace(step)
 	if rest, ok := strings.CutPrefix(step, "SCAN "); ok {
-		return !strings.Contains(rest, "INDEX") && !strings.Contains(rest, "VIRTUAL TABLE") && !strings.Contains(rest, "CONSTANT ROW") && len(strings.Fields(rest)) == 1 && !strings.HasPrefix(rest, "(") && rest != "given" && rest != "g"
+		return !strings.Contains(rest, "INDEX") && !strings.Contains(rest, "VIRTUAL TABLE") && !strings.Contains(rest, "CONSTANT ROW") &&
+			len(strings.Fields(rest)) == 1 && !strings.HasPrefix(rest, "(") && rest != "given" && rest != "g"
 	}
 	return false
 }

@@ -133,7 +133,8 @@ const dueSchedules = `SELECT id FROM schedules WHERE next_at > 0 AND next_at <= 
 
 // DueSchedules lists the ids of schedules whose next instant has come, the longest due first.
 func (r reads) DueSchedules(ctx context.Context, now time.Time) ([]string, error) {
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (id string, err error) { return id, scan(&id) }, dueSchedules, micros(now), dueAtOnce)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (id string, err error) { return id, scan(&id) }, dueSchedules,
+		micros(now), dueAtOnce)
 	if err != nil {
 		return nil, fmt.Errorf("list due schedules: %w", err)
 	}

@@ -16,8 +16,9 @@ func sitesAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	none := must[string](t)(s.SitesRev(t.Context()))
 	want := store.Site{ID: "Berlin, Mitte", Owner: "museum", ChangedAt: at(1), ChangedBy: "anna", Calendar: schedule.Calendar{
-		Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"}}, Exceptions: []site.Exception{{Date: "2026-12-24", Name: "Eve „ü“"}},
-			Windows: []site.Window{{Days: []string{"mon"}, Span: "22:00-05:00"}}},
+		Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Mon: []string{"09:00-18:00"}},
+			Exceptions: []site.Exception{{Date: "2026-12-24", Name: "Eve „ü“"}},
+			Windows:    []site.Window{{Days: []string{"mon"}, Span: "22:00-05:00"}}},
 		Open: &schedule.Action{Mode: "ato"},
 	}}
 	transact(t, s, func(tx *store.Tx) error { return tx.PutSite(t.Context(), want) })
@@ -26,24 +27,29 @@ func sitesAreReadBack(t *testing.T, address string) {
 	first := must[string](t)(s.SitesRev(t.Context()))
 	want.Zone, want.Close = "Europe/Paris", &schedule.Action{Performance: "stop"}
 	transact(t, s, func(tx *store.Tx) error { return tx.PutSite(t.Context(), want) })
-	wantErr(t, "a change of an earlier version", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.PutSite(t.Context(), want) }), store.ErrConflict)
+	wantErr(t, "a change of an earlier version", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.PutSite(t.Context(), want) }),
+		store.ErrConflict)
 	again := want
 	again.Version = 0
-	wantErr(t, "a new site of the same name", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.PutSite(t.Context(), again) }), store.ErrConflict)
+	wantErr(t, "a new site of the same name", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.PutSite(t.Context(), again) }),
+		store.ErrConflict)
 	want.Version = 2
 	wantEqual(t, "the sites", must[[]store.Site](t)(s.Sites(t.Context())), []store.Site{want})
 	if second := must[string](t)(s.SitesRev(t.Context())); none == first || first == second {
 		t.Errorf("the revision of the sites is %q, then %q and %q", none, first, second)
 	}
 	transact(t, s, func(tx *store.Tx) error { return tx.DeleteSite(t.Context(), want.ID) })
-	wantErr(t, "deleting it again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.DeleteSite(t.Context(), want.ID) }), store.ErrNotFound)
+	wantErr(t, "deleting it again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.DeleteSite(t.Context(), want.ID) }),
+		store.ErrNotFound)
 }
 
 func scheduleOf(id string, next time.Time) store.Schedule {
 	robots := selector.Labelled(selector.Label{Key: "site", Value: "berlin"})
 	return store.Schedule{
-		ID: id, NextAt: next, OfSite: "berlin", Owner: "museum", ChangedAt: at(1), ChangedBy: "anna", Author: schedule.Author{User: "anna", Rights: []string{"assign"}, Sites: []string{"berlin"}},
-		Schedule: schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * *", Zone: "Europe/Berlin"}, Missed: schedule.RunOnce, WithinS: 60, Action: schedule.Action{Mode: "ato"}, Selector: &robots, Why: "„why“"},
+		ID: id, NextAt: next, OfSite: "berlin", Owner: "museum", ChangedAt: at(1), ChangedBy: "anna", Author: schedule.Author{User: "anna",
+			Rights: []string{"assign"}, Sites: []string{"berlin"}},
+		Schedule: schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * *", Zone: "Europe/Berlin"}, Missed: schedule.RunOnce, WithinS: 60,
+			Action: schedule.Action{Mode: "ato"}, Selector: &robots, Why: "„why“"},
 	}
 }
 
@@ -56,7 +62,8 @@ func schedulesAreReadBack(t *testing.T, address string) {
 	no := false
 	want.Enabled, want.NextAt = &no, time.Time{}
 	transact(t, s, func(tx *store.Tx) error { return tx.PutSchedule(t.Context(), want) })
-	wantErr(t, "a change of an earlier version", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.PutSchedule(t.Context(), want) }), store.ErrConflict)
+	wantErr(t, "a change of an earlier version", s.Tx(t.Context(),
+		func(tx *store.Tx) error { return tx.PutSchedule(t.Context(), want) }), store.ErrConflict)
 	want.Version = 2
 	wantEqual(t, "the schedules", must[[]store.Schedule](t)(s.Schedules(t.Context())), []store.Schedule{want})
 	transact(t, s, func(tx *store.Tx) error { return tx.DeleteSchedule(t.Context(), "morning") })
@@ -95,7 +102,8 @@ func instantsAreDecidedOnce(t *testing.T, address string) {
 				var added int64
 				for {
 					err := s.Tx(t.Context(), func(tx *store.Tx) (err error) {
-						added, err = tx.AddScheduleRuns(t.Context(), store.ScheduleRun{Schedule: "morning", Instant: instant, At: instant, Outcome: schedule.Done})
+						added, err = tx.AddScheduleRuns(t.Context(), store.ScheduleRun{Schedule: "morning", Instant: instant, At: instant,
+							Outcome: schedule.Done})
 						return err
 					})
 					if err == nil {
@@ -119,7 +127,8 @@ func instantsAreDecidedOnce(t *testing.T, address string) {
 func scheduleRunsAreSelected(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	run := func(id string, instant int, outcome schedule.Outcome) store.ScheduleRun {
-		return store.ScheduleRun{Schedule: id, Instant: at(instant), At: at(instant + 1), Outcome: outcome, Why: "„why“", Robots: 3, Batch: "b1", Rollout: "o1"}
+		return store.ScheduleRun{Schedule: id, Instant: at(instant), At: at(instant + 1), Outcome: outcome, Why: "„why“", Robots: 3,
+			Batch: "b1", Rollout: "o1"}
 	}
 	all := []store.ScheduleRun{run("a", 1, schedule.Done), run("a", 2, schedule.WasMissed), run("b", 3, schedule.Failed)}
 	transact(t, s, func(tx *store.Tx) error {
@@ -139,7 +148,8 @@ func scheduleRunsAreSelected(t *testing.T, address string) {
 	}
 	wantEqual(t, "failed ones", list(store.ScheduleRunQuery{Outcome: schedule.Failed}), all[2:])
 	wantEqual(t, "newer ones", list(store.ScheduleRunQuery{Since: at(3)}), all[2:])
-	wantEqual(t, "the last run of each schedule", must[map[string]store.ScheduleRun](t)(s.LastScheduleRuns(t.Context())), map[string]store.ScheduleRun{"a": all[1]})
+	wantEqual(t, "the last run of each schedule", must[map[string]store.ScheduleRun](t)(s.LastScheduleRuns(t.Context())),
+		map[string]store.ScheduleRun{"a": all[1]})
 	if !must[bool](t)(s.HasScheduleRun(t.Context(), "a", at(2))) || must[bool](t)(s.HasScheduleRun(t.Context(), "a", at(3))) {
 		t.Error("what was decided is not what was written")
 	}

@@ -115,7 +115,8 @@ func decodeReport(kind schema.TopicKind, body []byte) *reported {
 		if len(problems) > 0 {
 			return nil
 		}
-		return &reported{FleetID: s.FleetID, DesiredRev: s.DesiredRev, Phase: s.Phase, Reason: s.Reason, Retry: s.Retry, Detail: s.Detail, SelfCheck: s.SelfCheck}
+		return &reported{FleetID: s.FleetID, DesiredRev: s.DesiredRev, Phase: s.Phase, Reason: s.Reason, Retry: s.Retry, Detail: s.Detail,
+			SelfCheck: s.SelfCheck}
 	}
 	r, problems := schema.Decode[reported](body)
 	if len(problems) > 0 {
@@ -131,7 +132,8 @@ func (e *entry) reportFor(topic schema.TopicKind, fleetID string) (out rollout.R
 	if r == nil || r.FleetID != "" && r.FleetID != fleetID {
 		return out
 	}
-	out = rollout.Report{Rev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Partial: len(r.Rejected)+len(r.Refused) > 0}
+	out = rollout.Report{Rev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail,
+		Partial: len(r.Rejected)+len(r.Refused) > 0}
 	if out.Partial && out.Detail == "" {
 		out.Detail = partsText(r)
 	}

@@ -18,7 +18,8 @@ func TestHealthCountsEventsOfFiveMinutes(t *testing.T) {
 			r.add(e, noon.Add(time.Duration(minute)*time.Minute))
 		}
 	}
-	for _, test := range []struct{ minute, acts, errors, interrupts int }{{3, 3, 1, 1}, {4, 3, 1, 1}, {5, 1, 1, 1}, {6, 1, 0, 1}, {8, 0, 0, 0}} {
+	for _, test := range []struct{ minute, acts, errors, interrupts int }{{3, 3, 1, 1}, {4, 3, 1, 1}, {5, 1, 1, 1}, {6, 1, 0, 1},
+		{8, 0, 0, 0}} {
 		acts, errors, interrupts := r.sum(noon.Add(time.Duration(test.minute) * time.Minute))
 		if acts != test.acts || errors != test.errors || interrupts != test.interrupts {
 			t.Errorf("at minute %d: %d acts, %d errors, %d interrupts; want %+v", test.minute, acts, errors, interrupts, test)
@@ -35,7 +36,8 @@ func TestReportsForRollouts(t *testing.T) {
 		{"an active story", `{"session":"s","fleet_id":"f","desired_rev":3,"phase":"active","self_check":"passed"}`, selector.Performing, rollout.Report{Rev: 3, Phase: schema.DeployActive, Active: true}},
 		{"a story whose acts fail", `{"session":"s","fleet_id":"f","desired_rev":3,"phase":"active"}`, selector.Failing, rollout.Report{Rev: 3, Phase: schema.DeployActive, Detail: "it has the story, and cannot perform it"}},
 		{"a rejected story", `{"session":"s","fleet_id":"f","desired_rev":3,"phase":"rejected","reason":"no_space","retry":"later","detail":"full","rejected":{"id":"x","rev":1,"sha256":"y"}}`,
-			selector.Performing, rollout.Report{Rev: 3, Phase: schema.DeployRejected, Reason: schema.ReasonNoSpace, Retry: schema.RetryLater, Detail: "full"}},
+			selector.Performing, rollout.Report{Rev: 3, Phase: schema.DeployRejected, Reason: schema.ReasonNoSpace, Retry: schema.RetryLater,
+				Detail: "full"}},
 		{"another fleet's", `{"session":"s","fleet_id":"g","desired_rev":3,"phase":"active"}`, selector.Performing, rollout.Report{}},
 	} {
 		e := &entry{}

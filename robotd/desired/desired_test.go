@@ -258,12 +258,14 @@ func TestDesiredModeWaitsForItsStory(t *testing.T) {
 	}{
 		{"nothing happens", func(*world) {}, schema.DeployWaiting, schema.ReasonNoDefaultStory},
 		{"it takes long", func(w *world) { w.now += storyWait }, schema.DeployFailed, schema.ReasonNoDefaultStory},
-		{"a person requests a mode", func(w *world) { w.part().NoteIntendedMode("op1/k", schema.ModeMnl) }, schema.DeployFailed, schema.ReasonNoDefaultStory},
+		{"a person requests a mode", func(w *world) { w.part().NoteIntendedMode("op1/k", schema.ModeMnl) }, schema.DeployFailed,
+			schema.ReasonNoDefaultStory},
 		{"a person stops the robot", func(w *world) { w.robot.mode.Prevented = schema.ReasonLatched }, schema.DeployHeld, schema.ReasonLatched},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(nil)
-			w.take(event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 1, FleetID: "a", Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}})
+			w.take(event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 1, FleetID: "a", Mode: schema.ModeAto,
+				Apply: schema.ApplyModeBoot}})
 			w.part().StartupEnded(schema.ReasonNoDefaultStory)
 			w.settle()
 			if at, any := w.state.Deadline(); !any || at > w.now+storyWait {

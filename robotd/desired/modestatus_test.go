@@ -117,7 +117,8 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 		calm := false // start-up ended without a story, and nothing has prevented the desired mode since
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
-				Settled: rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t, "just up"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
+				Settled: rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t,
+					"just up"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
 			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
 			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
@@ -144,7 +145,8 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || what == "newer" && (f.Starting || s.Desired.Apply != schema.ApplyModeNow) ||
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || what == "newer" &&
+				(f.Starting || s.Desired.Apply != schema.ApplyModeNow) ||
 				what != "newer" && (what != "story" || !calm || !f.Story || !f.Settled) {
 				t.Fatalf("requested %+v on %s with %+v", s.Desired, what, f)
 			}

@@ -29,7 +29,8 @@ var anyPhase = fsm.In(modePhases...)
 // modeTable is the state table of the desired mode's phase.
 var modeTable = fsm.Table[schema.DeployPhase, ModeEvent]{
 	{From: anyPhase, On: OnStartup, To: schema.DeployWaiting, Why: "the running calibration at boot, or else the next one, ends in the desired mode"},
-	{From: fsm.In(schema.DeployWaiting), On: OnNoStory, To: schema.DeployWaiting, Why: "start-up ended before its story was on the robot; it is asked for when the story is"},
+	{From: fsm.In(schema.DeployWaiting), On: OnNoStory, To: schema.DeployWaiting,
+		Why: "start-up ended before its story was on the robot; it is asked for when the story is"},
 	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
 	{From: anyPhase, On: OnAlreadyActive, To: schema.DeployActive, Why: "it is in charge already"},
 	{From: anyPhase, On: OnPrevented, To: schema.DeployHeld, Why: "a desired mode does not overrule a stop, a lost link or a person in control"},
