@@ -9,11 +9,12 @@ import (
 	"troupe/deploy/shard"
 	"troupe/fleetd/api"
 	"troupe/fleetd/policy"
-	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
+	"troupe/schema"
 )
 
-// A robot that is enrolled for the lobby performs the story of the lobby within a minute: nobody assigns anything to it.
+// A robot that is enrolled for the lobby performs the story of the lobby within a minute. Nobody assigns anything to it, and nobody
+// permits it to move: this story has no motion.
 func TestNewcomerPerformsTheStoryOfItsSite(t *testing.T) {
 	t.Parallel()
 	mine, err := shard.Current()
@@ -28,6 +29,7 @@ func TestNewcomerPerformsTheStoryOfItsSite(t *testing.T) {
 			s.publishStory("tale", "tell", "nod")
 			s.publishStory("round", "nod", "smile")
 			s.mustRunCLI("policy", "put", "lobby", "--story", "tale", "-l", "site=lobby", "--place", "10")
+			s.mustRunCLI("policy", "put", "show", "--mode", "ato", "-l", "site=lobby")
 			s.mustRunCLI("policy", "put", "fleet", "--story", "round", "--all", "--place", "20")
 
 			began := time.Now()
@@ -36,14 +38,16 @@ func TestNewcomerPerformsTheStoryOfItsSite(t *testing.T) {
 			}
 			s.runEnrolledRobot("r7")
 			s.awaitPresenceStatus("r7", "online")
-			s.mustRunCLI("safety", "enable", "r7") // a person lets it move, as after every start
-			s.mustRunCLI("mode", "set", "ato", "r7", "--wait")
+			var d view.Detail
 			s.until("r7 to perform the story of the lobby", func() bool {
-				var d view.Detail
-				return json.Unmarshal([]byte(s.mustRunCLI("robot", "get", "r7", "-o", "json")), &d) == nil && d.Doing == selector.Performing && d.State.Auto.Story != nil && d.State.Auto.Story.ID == "tale"
+				return json.Unmarshal([]byte(s.mustRunCLI("robot", "get", "r7", "-o", "json")), &d) == nil && d.State != nil &&
+					d.State.Auto.Status == schema.AutoPerforming && d.State.Auto.Story != nil && d.State.Auto.Story.ID == "tale"
 			})
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
+			}
+			if d.State.Safety.State != schema.SafetyDisabled {
+				t.Errorf("it is %s, though nobody enabled it", d.State.Safety.State)
 			}
 			why := mustRunJSON[api.RobotWhy](s.world, "robot", "why", "r7").Kinds[0]
 			if why.DecidedBy != policy.ByPolicy || why.Policy != "lobby" || why.Has != "story tale revision 1" || why.Differs ||
