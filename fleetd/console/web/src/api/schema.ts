@@ -1087,8 +1087,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/notifications": {
     "/api/v1/measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one measurement of all robots over time
+         * @description Of the robots that the request may see: how many have a value, the least, the mean and the greatest.
+         */
+        get: operations["list-fleet-measurements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications": {
         parameters: {
             query?: never;
             header?: never;
@@ -1097,11 +1116,6 @@ export interface paths {
         };
         /** List what was sent, what waits and what was given up, the newest first */
         get: operations["list-notifications"];
-        /**
-         * List one measurement of all robots over time
-         * @description Of the robots that the request may see: how many have a value, the least, the mean and the greatest.
-         */
-        get: operations["list-fleet-measurements"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9724,19 +9738,6 @@ export interface operations {
             };
         };
     };
-    "list-notifications": {
-        parameters: {
-            query?: {
-                /** @description only in this state; dead = given up */
-                state?: "waiting" | "sent" | "dead";
-                /** @description only to this receiver */
-                receiver?: string;
-                /** @description only of this route */
-                route?: string;
-                /** @description of what they say */
-                language?: "en" | "de";
-                /** @description at most this many */
-                limit?: number;
     "list-fleet-measurements": {
         parameters: {
             query: {
@@ -9750,6 +9751,46 @@ export interface operations {
                 points?: number;
                 /** @description only of robots whose label site is this */
                 site?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetMeasurements"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-notifications": {
+        parameters: {
+            query?: {
+                /** @description only in this state; dead = given up */
+                state?: "waiting" | "sent" | "dead";
+                /** @description only to this receiver */
+                receiver?: string;
+                /** @description only of this route */
+                route?: string;
+                /** @description of what they say */
+                language?: "en" | "de";
+                /** @description at most this many */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -9799,7 +9840,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Notification"];
-                    "application/json": components["schemas"]["FleetMeasurements"];
                 };
             };
             /** @description Error */
