@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -62,6 +63,14 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 	if output, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n"+
 			"%sin a clone without all history, run git fetch --unshallow", commit, err, output)
+	}
+	tag := regexp.MustCompile(`(?m)^v\d+\.\d+\.\d+$`).FindString(string(text))
+	if tag == "" {
+		return "", fmt.Errorf("deploy/compat/EARLIER has no line with the tag of the release, such as v0.2.0")
+	}
+	if tagged, err := exec.Command("git", "rev-parse", "--verify", "--quiet", "refs/tags/"+tag+"^{commit}").Output(); err == nil &&
+		strings.TrimSpace(string(tagged)) != commit { // a clone without tags says nothing
+		return "", fmt.Errorf("deploy/compat/EARLIER names commit %s, and the tag %s is of %s", commit, tag, tagged)
 	}
 	to, err := filepath.Abs(filepath.Join(programFolder, "earlier", commit))
 	if err != nil {

@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
-# Builds the release twice, in two folders from two clones, and compares each file that would be published. With COLD=1
+# Builds the release of the last commit twice, in two folders from two clones, and compares each file that would be published. With COLD=1
 # the second build also compiles everything again, which takes ten times as long. The first of the builds stays in
 # bin/release.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-if [ -n "$(git status --porcelain)" ]; then
-	echo "what is not committed would differ: commit it, or stash it, first" >&2
-	exit 1
-fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 commit=$(git rev-parse HEAD)
