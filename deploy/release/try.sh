@@ -108,7 +108,7 @@ touch "$folder/troupe/users"
 settings_of BROKER
 start broker in_image troupe-broker --http ''
 settings_of FLEETD
-volumes+=(--volume "$folder/data:/var/lib/fleetd")
+volumes+=(--volume "$folder/data:/var/lib/troupe/fleetd")
 start fleetd in_image fleetd serve --database sqlite:fleet.db
 export TROUPE_SERVER=https://localhost:28080 TROUPE_SERVER_CA=$folder/troupe/ca/root.pem XDG_CONFIG_HOME=$folder/config
 "$release"/fleetd_linux_amd64_v1/fleetd login --user admin --password-file "$folder/data/stops.admin-password"
@@ -117,9 +117,9 @@ for page in / /healthz; do
 done
 token=$("$release"/fleetd_linux_amd64_v1/fleetd robot enrol r7 | grep -o 'TROUPE-r7-[A-Z0-9]*')
 settings=()
-volumes=(--volume "$folder/robot:/var/lib/robotd" --volume "$folder/tmp:/tmp")
-in_image robotd enrol --token "$token" --server https://localhost:28443 --data /var/lib/robotd
-start r7 in_image robotd --data /var/lib/robotd --page off
+volumes=(--volume "$folder/robot:/var/lib/troupe/robotd" --volume "$folder/tmp:/tmp")
+in_image robotd enrol --token "$token" --server https://localhost:28443 --data /var/lib/troupe/robotd
+start r7 in_image robotd --data /var/lib/troupe/robotd --page off
 until_online r7
 [ "$(stat -c %u "$folder/data/fleet.db")" = 65532 ] || { echo "FAIL: fleetd does not run as the image's user" >&2; exit 1; }
 stop_all
