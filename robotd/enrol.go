@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"troupe/robotd/identity"
 	"troupe/schema"
@@ -28,7 +30,7 @@ a certificate for it from fleetd. The token comes from "fleetd robot enrol". It 
 the SHA-256 of fleetd's certificate, and it is sent only to a server with that
 certificate. If the answer is lost, the same command gets it again. If the robot has an
 identity already, nothing is requested, unless --again is given with a new token.`,
-		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443 --data ./data",
+		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if token == "-" {
 				text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1024))
@@ -43,7 +45,7 @@ identity already, nothing is requested, unless --again is given with a new token
 	f := c.Flags()
 	f.StringVar(&token, "token", "", "the token; - reads it from standard input")
 	f.StringVar(&server, "server", "", "address of fleetd for robots: https://host:port")
-	f.StringVar(&data, "data", "./data", "directory for the robot's persistent data")
+	dataFlag(f, &data)
 	f.StringVar(&serial, "serial", "", "the body's serial number, if the token requires one")
 	f.BoolVar(&again, "again", false, "replace the existing identity")
 	for _, name := range []string{"token", "server"} {
@@ -90,6 +92,17 @@ func describe(i *identity.Identity) string {
 // serviceData is the data of robotd.service.
 const serviceData = "/var/lib/troupe/robotd"
 
+// dataFlag is --data of commands that a person types beside the service: the line that fleetd prints for a robot names
+// no directory, because fleetd does not know how the robot was installed.
+func dataFlag(f *pflag.FlagSet, data *string) {
+	here := "./data"
+	if _, err := os.Stat(serviceData); err == nil {
+		here = serviceData
+	}
+	f.StringVar(data, "data", here, "directory for the robot's persistent data; default: "+serviceData+" where the package is installed, else ./data")
+	f.Lookup("data").DefValue = "" // help and manual page are the same everywhere
+}
+
 func printNext(out io.Writer, data string) {
 	if data == serviceData {
 		fmt.Fprint(out, "next:\n  systemctl restart robotd\n")
@@ -124,6 +137,6 @@ new one.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&data, "data", "./data", "directory for the robot's persistent data")
+	dataFlag(c.Flags(), &data)
 	return c
 }

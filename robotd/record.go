@@ -25,7 +25,7 @@ func recordCommand() *cobra.Command {
 and the tools of MCAP open. robotd may be running. Times are in UTC.`,
 	}
 	var data string
-	c.PersistentFlags().StringVar(&data, "data", "./data", "directory for the robot's persistent data")
+	dataFlag(c.PersistentFlags(), &data)
 	dir := func() string { return filepath.Join(data, recorder.Folder) }
 	c.AddCommand(recordListCommand(dir), recordShowCommand(dir), recordExportCommand(dir), recordVerifyCommand(dir))
 	return c

@@ -46,7 +46,7 @@ func (p *webPage) onPeople(on func(what string, do func(r *http.Request) (string
 	// The line is what a person pastes on the robot.
 	on("robot/enrol", func(r *http.Request) (string, error) {
 		s, q := &secured{world: w}, r.URL.Query()
-		rid, line := q.Get("robot"), strings.TrimSuffix(q.Get("line"), " --data ./data")
+		rid, line := q.Get("robot"), q.Get("line")
 		out, err := s.runRobotd(append(strings.Fields(line)[1:], "--data", s.dataDir(rid))...)
 		if err == nil {
 			s.runEnrolledRobot(rid)

@@ -12,9 +12,11 @@ cache=$PWD/.cache/trial
 robots=${ROBOTS:-3}
 
 declare -A at=() # pid of the systemd of each host
+work=
 die() {
 	local name
 	echo "FAIL: $*" >&2
+	[ ! -e "$work/apt.log" ] || tail -n 5 "$work/apt.log" >&2
 	for name in "${!at[@]}"; do
 		echo "-- $name" >&2
 		on "$name" journalctl -q --no-pager -o cat -n 15 -u fleetd -u troupe-broker -u robotd >&2 || true
@@ -121,11 +123,21 @@ on() { nsenter -t "${at[$1]}" -m -p -C -u -i -n -r -w env -i PATH=/usr/sbin:/usr
 install() {
 	local host=$1 from=$2 name debs=()
 	for name in "${@:3}"; do debs+=("$(basename "$(ls "$cache/packages/$from/troupe-${name}_"*_amd64.deb)")"); done
-	on "$host" sh -c "cd /packages/$from && apt-get install -y -q --allow-downgrades $(printf './%s ' "${debs[@]}")" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; return 1; }
+	on "$host" sh -c "cd /packages/$from && apt-get install -y -q --allow-downgrades $(printf './%s ' "${debs[@]}")" >"$work/apt.log" 2>&1
 }
+must_install() { install "$@" || die "apt install of ${*:3} ($2) on $1"; }
 prop() { on "$1" systemctl show "$2" -p "$3" --value; }
 # starts is how often a service has started.
 starts() { on "$1" journalctl -q --no-pager -o cat -u "$2" | grep -c '^Started ' || true; }
+# pause is the longest time in ms between the end of a robotd and the next one that is ready.
+pause() {
+	on "$1" journalctl -q --no-pager -o short-unix -u robotd | awk '
+		/ systemd\[1\]: Stopping / { stopped = $1 }
+		/ ready robot=/ && stopped { ms = ($1 - stopped) * 1000; if (ms > longest) longest = ms; stopped = 0 }
+		END { printf "%d\n", longest }'
+}
+# enabled_on says that a robot was not taken from ENABLED since a time.
+enabled_on() { ! on "$1" journalctl -q --no-pager -o cat -u robotd --since "$2" | grep 'safety: ENABLED -> '; }
 started() { [ "$(starts "$1" "$2")" -eq "$3" ]; }
 waits() { { on "$1" systemctl status --no-pager "$2" || true; } | grep 'waits ' || die "$2 does not say what it waits for"; }
 listens() { nsenter -t "${at[$1]}" -n ss -Hltn | grep .; }
@@ -145,7 +157,7 @@ perform() {
 fresh() {
 	say "A bare Debian as server: apt install, fleetd setup, services up"
 	host fleet
-	install fleet new broker fleetd
+	must_install fleet new broker fleetd
 	waits fleet fleetd
 	waits fleet troupe-broker
 	holds "both are enabled" on fleet systemctl is-enabled fleetd troupe-broker
@@ -167,7 +179,7 @@ fresh() {
 
 	say "A second bare Debian as robot: apt install, the printed line, a story"
 	host r1
-	install r1 new robotd
+	must_install r1 new robotd
 	waits r1 robotd
 	local line
 	line=$(on fleet sed -n 's/^ *\(robotd enrol .*\)/\1/p' /etc/troupe/first-secrets)
@@ -200,7 +212,7 @@ fresh() {
 	on r1 apt-get remove -y -q troupe-robotd >/dev/null 2>&1
 	holds "remove keeps the robot's data" on r1 test -s /var/lib/troupe/robotd/identity/cert.pem
 	fails "remove ends the service" on r1 systemctl -q is-active robotd
-	install r1 new robotd
+	must_install r1 new robotd
 	until_holds "installed again, it is the same robot" online r1
 	on r1 apt-get purge -y -q troupe-robotd >/dev/null 2>&1
 	on fleet apt-get purge -y -q troupe-fleetd troupe-broker >/dev/null 2>&1
@@ -249,11 +261,11 @@ upgrade() {
 	for i in $(seq 1 "$robots"); do names+=("r$i"); done
 	say "The earlier release, $old, with $robots robots that perform"
 	host fleet
-	install fleet old broker fleetd
+	must_install fleet old broker fleetd
 	by_hand
 	for robot in "${names[@]}"; do
 		host "$robot"
-		install "$robot" old robotd
+		must_install "$robot" old robotd
 		line=$(fleet robot enrol "$robot" | sed -n 's/^ *\(robotd enrol .*\) --data.*/\1 --data \/var\/lib\/troupe\/robotd/p')
 		# shellcheck disable=SC2086 # the words of the line
 		on "$robot" $line >/dev/null
@@ -268,30 +280,40 @@ upgrade() {
 	for robot in "${names[@]}"; do before+=("$(starts "$robot" robotd)"); done
 
 	say "Upgrade to $new: the server, then each robot"
+	local since longest=0 ms
+	since=$(on fleet date '+%F %T')
 	on fleet systemctl stop fleetd
 	on fleet cp -a /var/lib/troupe/fleetd /root/before
 	on fleet systemctl start fleetd
-	install fleet new broker fleetd
+	must_install fleet new broker fleetd
 	holds "the server says its version" on fleet sh -c 'fleetd version | grep -F "'"${new/\~/-}"'"'
 	until_holds "its first administrator signs in" fleet login --user admin --password-file /var/lib/troupe/fleetd/fleet.db.admin-password
-	for robot in "${names[@]:1}"; do until_holds "$robot performs on, with the earlier robotd" performs "$robot"; done
+	for robot in "${names[@]:1}"; do
+		until_holds "$robot performs on, with the earlier robotd" performs "$robot"
+		holds "$robot was enabled all the time" enabled_on "$robot" "$since"
+	done
 	for i in "${!names[@]}"; do
 		robot=${names[i]}
 		on "$robot" cp -a /var/lib/troupe/robotd /root/before
-		install "$robot" new robotd
+		must_install "$robot" new robotd
 		until_holds "$robot has started again" started "$robot" robotd $((before[i] + 1))
 		until_holds "$robot is in the fleet again" online "$robot"
 		holds "$robot has its story" on fleet sh -c "TROUPE_SERVER=https://localhost:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd robot get $robot | grep museum-welcome@1"
 	done
 	holds "the stop is still latched" on fleet sh -c "TROUPE_SERVER=https://localhost:8080 TROUPE_SERVER_CA=/etc/troupe/ca/root.pem fleetd stop list | grep 'before the update'"
 	for i in "${!names[@]}"; do holds "${names[i]}: it was one restart" started "${names[i]}" robotd $((before[i] + 1)); done
+	for robot in "${names[@]}"; do
+		ms=$(pause "$robot")
+		[ "$ms" -le "$longest" ] || longest=$ms
+	done
+	echo "the longest of these restarts took $longest ms from the end of robotd until it was ready"
 	fails "r1 cannot be enabled" fleet safety enable r1 --wait
 	perform "${names[@]:1}"
 	fleet robot list
 
 	say "Downgrade: refused, and the way back with the data from before"
 	fails "the package refuses" install fleet old fleetd
-	grep -A4 'not installed' "$work/apt.log" || true
+	grep -A2 '^troupe-fleetd: not installed' "$work/apt.log"
 	holds "the newer one runs on" on fleet systemctl -q is-active fleetd
 	on fleet sh -euc 'systemctl stop fleetd; rm -rf /var/lib/troupe/fleetd; cp -a /root/before /var/lib/troupe/fleetd
 		cd /packages/old; TROUPE_DOWNGRADE=yes dpkg -i ./troupe-fleetd_*_amd64.deb ./troupe-broker_*_amd64.deb >/dev/null 2>&1; systemctl start fleetd'

@@ -143,7 +143,7 @@ func (s *server) makeToken(ctx context.Context, in *idAndBody[TokenRequest]) (*a
 		line += fmt.Sprintf(" --serial %q", in.Body.Serial)
 	}
 	return &answer[EnrolmentToken]{EnrolmentToken{
-		Robot: in.ID, Token: token.String(), Serial: in.Body.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line + " --data ./data",
+		Robot: in.ID, Token: token.String(), Serial: in.Body.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line,
 	}}, nil
 }
 
