@@ -139,7 +139,7 @@ broker: {listen: "%s", http: "%s"}
 	if err := os.WriteFile(answers, []byte(strings.Replace(text, "name: museum", "name: The Museum", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if wrong := s.runCLI("setup", "--file", answers); wrong.code == 0 || !strings.Contains(wrong.err, "answers.yaml:1:7: /name: ") {
+	if wrong := s.runCLI("setup", "--file", answers); wrong.code == 0 || !strings.Contains(wrong.err, "answers.yaml:1:1: /name: ") {
 		t.Errorf("a wrong answer: %+v", wrong)
 	}
 }

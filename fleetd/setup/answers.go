@@ -450,7 +450,8 @@ func checkDatabase(_ Answers, value string) (detail, hint string) {
 		}
 	case "postgres", "postgresql":
 		u, err := url.Parse(value)
-		if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.Fragment != "" || u.Opaque != "" {
+		if err != nil || u.Hostname() == "" && !u.Query().Has("host") || strings.Trim(u.Path, "/") == "" && !u.Query().Has("dbname") ||
+			u.Fragment != "" || u.Opaque != "" {
 			return "the address of the database is no URL with a host and a name", "write postgres://USER@HOST:5432/NAME; in a password write " +
 				"%40 for @, %3A for :, %2F for / and %23 for #"
 		}
