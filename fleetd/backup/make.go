@@ -118,6 +118,9 @@ func Make(ctx context.Context, path string, o Options) (made Made, err error) {
 // backupsSince is the schema version that added the table of backups.
 const backupsSince = 34
 
+// errNoTable says that a database cannot record backups yet.
+var errNoTable = errors.New("the database has no table of backups")
+
 // record adds a backup to the database.
 func record(ctx context.Context, tx *store.Tx, at time.Time, m Manifest, path string, size int64) error {
 	now, err := tx.Contents(ctx)
@@ -125,7 +128,7 @@ func record(ctx context.Context, tx *store.Tx, at time.Time, m Manifest, path st
 		return err
 	}
 	if now.Migration < backupsSince {
-		return fmt.Errorf("the database has the schema version %d, and backups are recorded from %d: start this fleetd once", now.Migration, backupsSince)
+		return fmt.Errorf("%w: it has the schema version %d, and backups are recorded from %d: start this fleetd once", errNoTable, now.Migration, backupsSince)
 	}
 	return tx.AddBackup(ctx, at, store.Backup{
 		ID: m.ID, Kind: store.BackupMade, At: m.MadeAt, Bytes: size, File: path, By: m.MadeBy, Migration: m.Migration, Members: m.Keys(),

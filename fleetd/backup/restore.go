@@ -301,9 +301,12 @@ func (o *RestoreOptions) fillFile(ctx context.Context, b *file, m Manifest, path
 	written := false
 	defer func() {
 		if !written {
-			_ = next.remove()
+			_ = errors.Join(next.remove(), store.RemoveBeside(next.Name()))
 		}
 	}()
+	if err := store.RemoveBeside(next.Name()); err != nil { // of a restore that was killed
+		return err
+	}
 	if err := b.copyDatabase(ctx, m, o.Passphrase, o.Progress, next); err != nil {
 		return err
 	}
@@ -314,7 +317,15 @@ func (o *RestoreOptions) fillFile(ctx context.Context, b *file, m Manifest, path
 	if contents.FleetID != m.FleetID || contents.Migration != m.Migration {
 		return fmt.Errorf("%s: %w: the database is not the one of the manifest", b.Name(), ErrDamaged)
 	}
-	r.Unrecorded = store.RecordInFile(ctx, next.Name(), func(tx *store.Tx) error { return o.record(ctx, tx, b, m) })
+	if err := store.ChangeCopy(ctx, next.Name(), func(tx *store.Tx) error {
+		err := o.record(ctx, tx, b, m)
+		if errors.Is(err, errNoTable) {
+			r.Unrecorded, err = err, nil
+		}
+		return err
+	}); err != nil {
+		return fmt.Errorf("record the restore: %w", err)
+	}
 	if err := next.Sync(); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -247,10 +247,8 @@ func (f *LockedFile) Fill(ctx context.Context, copied string) error {
 	if err := f.settle(ctx); err != nil {
 		return err
 	}
-	for _, beside := range []string{f.path + "-wal", f.path + "-shm"} { // with them, the copy would be damaged
-		if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove what belongs to the database before: %w", err)
-		}
+	if err := RemoveBeside(f.path); err != nil {
+		return err
 	}
 	if err := os.Rename(copied, f.path); err != nil {
 		return fmt.Errorf("put the copy in the place of the database: %w", err)
@@ -265,23 +263,37 @@ func (f *LockedFile) Fill(ctx context.Context, copied string) error {
 	return f.lock.write(markFleet)
 }
 
-// settle moves what the WAL of the database before has into its file, so that the WAL can be removed. A damaged database
-// cannot be settled, and need not be.
+// RemoveBeside removes the WAL and the journal of an SQLite file that is to be replaced: SQLite would apply them to the file
+// that comes in its place, which would damage it.
+func RemoveBeside(path string) error {
+	for _, name := range []string{"-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove what belongs to the database before: %w", err)
+		}
+	}
+	return nil
+}
+
+// settle moves what the WAL of the database before has into its file, or takes back what its journal has, so that both can
+// be removed. It does not change the file otherwise. A damaged database cannot be settled, and need not be.
 func (f *LockedFile) settle(ctx context.Context) error {
 	if size, _, err := sizeOf(f.path); err != nil || size == 0 {
 		return err
 	}
-	db, err := sqliteDB(f.path, "_txlock=immediate", 1)
+	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: f.path}).EscapedPath(), RawQuery: "_pragma=busy_timeout(5000)"}
+	db, err := sql.Open("sqlite", where.String())
 	if err != nil {
 		return err
 	}
-	_, _ = db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	var version, busy int
+	_ = db.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version) // reading takes back what a journal has
+	_ = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, new(int), new(int))
 	_ = db.Close()
 	return nil
 }
 
-// RecordInFile adds backups to a copy, if it has a table for them.
-func RecordInFile(ctx context.Context, path string, do func(tx *Tx) error) (err error) {
+// ChangeCopy runs a transaction on a copy that is not in its place yet, and makes it use a WAL as fleetd's files do.
+func ChangeCopy(ctx context.Context, path string, do func(tx *Tx) error) (err error) {
 	db, err := sqliteDB(path, "_txlock=immediate", 1)
 	if err != nil {
 		return err
