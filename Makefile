@@ -117,6 +117,7 @@ gen: ## generate the tables, schemas, diagrams, and the lists of routes and role
 	@go generate ./...
 	@go test ./fleetd/fleet -run '^TestOpenAPI' -update
 	@go test ./fleetd/api -run '^TestRoles' -update
+	@go test ./deploy/monitor -run '^TestMetricsPage' -update
 
 web: setup ## build the console into the tree, after changes in fleetd/console/web
 	@cd fleetd/console/web && npm run --silent types && npm run --silent build

@@ -134,7 +134,7 @@ var Table = []Layer{
 	{What: "the demo, and tests of the whole", Clock: true,
 		Folders: []string{"deploy/demo", "deploy/adapters", "deploy/mosquitto", "deploy/soak"}},
 	{What: "tests with programs and of the tree, and what runs the tests", Clock: true, Processes: true,
-		Folders: []string{"deploy/e2e", "deploy/proof", "deploy"}},
+		Folders: []string{"deploy/e2e", "deploy/proof", "deploy/monitor", "deploy"}},
 }
 
 // Of returns the layer of a folder.

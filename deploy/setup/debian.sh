@@ -7,9 +7,9 @@
 # installs when it may (as root, or with a sudo that asks for no password);
 # otherwise it names the packages and the line to type, and fails.
 #
-# Debian starts mosquitto and postgresql when it installs them. Both would sit
-# on ports that `make demo` and people's own brokers want, and no test uses
-# them: tests start private ones. So they are kept from starting while they are
+# Debian starts mosquitto, postgresql and prometheus when it installs them. They would
+# sit on ports that `make demo` and people's own servers want, and no test uses
+# them: tests start private ones, or none. So they are kept from starting while they are
 # installed and disabled afterwards. A daemon that ran before is left alone.
 set -euo pipefail
 
@@ -56,6 +56,7 @@ missing() {
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
 	have_paho || echo python3-paho-mqtt               # the example responder and the adapters run on it
+	have promtool || echo prometheus                  # tries the alert rules, and checks what the programs serve of metrics
 	have systemd-analyze || echo systemd              # reads the unit files
 	[ -z "${TROUPE_RELEASE:-}" ] || have buildah || echo buildah # builds images without an engine
 	[ -z "${TROUPE_RELEASE:-}" ] || have qemu-aarch64-static || echo qemu-user-static # runs the programs for ARM
@@ -103,6 +104,10 @@ for package in "${want[@]}"; do
 	postgresql)
 		daemons+=(postgresql)
 		running postgres || idle+=(postgresql)
+		;;
+	prometheus)
+		daemons+=(prometheus)
+		running prometheus || idle+=(prometheus)
 		;;
 	esac
 done

@@ -11,6 +11,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/metrics"
 )
 
@@ -24,7 +25,7 @@ const MetricsOnHTTP = "http"
 func (f *Fleet) metricsHandler() http.Handler {
 	return f.metrics.Handler(metrics.Deps{
 		Now: f.Now, Started: f.started, Dir: filepath.Dir(f.cfg.Spool), Status: f.Status, View: f.view, Dispatcher: f.dispatcher, Teleop: f.teleop,
-		Certificates: f.identity.Own, Store: f.Store,
+		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer,
 	})
 }
 
@@ -33,7 +34,7 @@ func onlyWhoSeesAll(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch p := auth.Of(r.Context()); {
 		case !p.SignedIn():
-			api.Write(w, api.KindSignIn.Problem("metrics need an access token", "fleetd token new makes one; a scraper sends it as Authorization: Bearer"))
+			api.Write(w, api.KindSignIn.Problem("metrics need an access token", "fleetd token create NAME --role viewer makes one; a scraper sends it as Authorization: Bearer"))
 		case !p.May(auth.View) || !p.SeesAll():
 			api.Write(w, api.KindNotAllowed.Problem("metrics are of the whole fleet, and the token is for some of its sites", "use a token of a user who sees all sites"))
 		default:

@@ -13,6 +13,7 @@ import (
 
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/metrics"
+	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/metric/metrictest"
 )
@@ -80,6 +81,19 @@ func TestMetricsShowWhatTheAlertsOfPrometheusNeed(t *testing.T) {
 		}
 		r2.Raw(schema.TopicReportedStory, string(text))
 		w.metric(`robots_story{state="refused"}`, is(1))
+
+		made := time.Now().Add(time.Hour)
+		w.metric("backup_timestamp_seconds", func(v float64) bool { return v <= float64(time.Now().Unix()) }) // when the database was made
+		db, err := w.Store()
+		if err == nil {
+			err = db.Tx(context.Background(), func(tx *store.Tx) error {
+				return tx.AddBackup(context.Background(), made, store.Backup{ID: "b1", Kind: store.BackupMade, At: made})
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.metric("backup_timestamp_seconds", is(float64(made.Unix())))
 
 		stop := w.stopped("r1")
 		w.metric("stops_latched", is(1))

@@ -15,8 +15,10 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/certificate"
+	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/measurer"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -24,6 +26,7 @@ import (
 	"troupe/fleetd/teleop"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/host"
 	"troupe/schema/metric"
 )
 
@@ -38,6 +41,8 @@ type Deps struct {
 	Dispatcher   *dispatch.Dispatcher
 	Teleop       *teleop.Hub
 	Certificates func() ([]certificate.Own, error)
+	Backups      *change.Backups
+	Measurer     *measurer.Measurer
 	Store        func() (*store.Store, error)
 }
 
@@ -133,13 +138,15 @@ func (c *Collector) collect(out *metric.Samples) {
 	out.Set("messages_received_total", float64(status.Messages))
 	out.Set("messages_refused_total", float64(c.refused.Load()))
 	out.Set("events_dropped_total", float64(status.Dropped))
+	out.Set("measurements_written_total", float64(c.deps.Measurer.Written()))
+	out.Set("measurements_dropped_total", float64(c.deps.Measurer.Dropped()))
 	out.Set("stream_clients", float64(c.deps.View.Feeds()))
 	out.Set("driving_sessions", float64(c.deps.Teleop.Sessions()))
 	out.Flag("broker_connected", status.Broker.OK)
 	out.Flag("leader", status.Leadership.Leads)
 	out.Set("instances", float64(1+len(status.Others)))
 	c.certificates(out)
-	if free, size, err := metric.Disk(c.deps.Dir); err == nil {
+	if free, size, err := host.Disk(c.deps.Dir); err == nil {
 		out.Set("disk_free_bytes", float64(free))
 		out.Set("disk_size_bytes", float64(size))
 	}
@@ -184,6 +191,11 @@ func (c *Collector) database(out *metric.Samples) error {
 		age = c.deps.Now().Sub(backlog.Oldest)
 	}
 	out.Set("outbox_oldest_seconds", max(0, age.Seconds()))
+	backup, _, err := c.deps.Backups.Newest(ctx)
+	if err != nil {
+		return err
+	}
+	out.Set("backup_timestamp_seconds", float64(backup.Unix()))
 	rollouts, err := db.RolloutStates(ctx)
 	if err != nil {
 		return err

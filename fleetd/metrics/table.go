@@ -39,6 +39,9 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "messages_refused_total", Type: metric.Counter, Help: "Messages of robots that could not be read."},
 	{Name: "events_dropped_total", Type: metric.Counter, Help: "Events of robots that were lost, because they could not be stored."},
 
+	{Name: "measurements_written_total", Type: metric.Counter, Help: "Minutes of measurements of robots that this instance has written."},
+	{Name: "measurements_dropped_total", Type: metric.Counter, Help: "Minutes of measurements that were lost, because they could not be stored."},
+
 	{Name: "stream_clients", Type: metric.Gauge, Help: "Open event streams (SSE), such as of consoles."},
 	{Name: "driving_sessions", Type: metric.Gauge, Help: "Robots that people drive through this instance."},
 	{Name: "http_request_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"method", "code"}, Buckets: metric.Latencies,
@@ -58,6 +61,8 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "rollouts", Type: metric.Gauge, Labels: []string{"state"}, Help: "Rollouts by state."},
 	{Name: "certificate_end_timestamp_seconds", Type: metric.Gauge, Unit: "seconds", Labels: []string{"certificate"},
 		Help: "When a certificate of this instance ends, in Unix time: root, intermediate, address (of HTTP) or broker."},
+	{Name: "backup_timestamp_seconds", Type: metric.Gauge, Unit: "seconds",
+		Help: "When the newest backup was made, in Unix time; of a fleet without one, when its database was made."},
 	{Name: "disk_free_bytes", Type: metric.Gauge, Unit: "bytes", Help: "Room on the disk with this instance's files."},
 	{Name: "disk_size_bytes", Type: metric.Gauge, Unit: "bytes", Help: "Size of that disk."},
 }}

@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/page"
 	"troupe/robotd/report"
 	"troupe/schema"
+	"troupe/schema/host"
 	"troupe/schema/metric"
 )
 
@@ -144,7 +145,7 @@ func (m *meter) handler(c *Config, robot page.Robot) http.Handler {
 func (m *meter) collect(out *metric.Samples, c *Config, robot page.Robot) {
 	out.Set("build_info", 1, c.ID, c.Version)
 	m.counted(out)
-	if free, size, err := metric.Disk(c.dir()); err == nil {
+	if free, size, err := host.Disk(c.dir()); err == nil {
 		out.Set("disk_free_bytes", float64(free))
 		out.Set("disk_size_bytes", float64(size))
 	}
