@@ -146,8 +146,10 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "put-receiver", line: "receiver put phones.yaml", what: "receiver", target: "receiver phones"},
 		{operation: "test-receiver", line: "receiver test phones", what: "receiver test", target: "receiver phones", outcome: audit.Failed, code: 1, unsigned: "nothing changes"},
 		{operation: "put-route", line: "route put night.yaml", what: "route", target: "route night"},
-		{operation: "delete-route", line: "route delete night", what: "delete", target: "route night"},
 		{operation: "resend-notification", line: "notification resend NOTIFICATION", what: "notification resend", target: "notification ", before: func() {
+			r1.Change(func(s *schema.State) {
+				s.Alerts = []schema.Alert{{ID: "late", Type: "device_late", Level: schema.AlertError, FirstTS: 1}}
+			})
 			var got api.NotificationList
 			p.until("a notification is given up", func() bool {
 				p.must("GET", "/notifications?state=dead", nil, &got)
@@ -155,6 +157,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 			})
 			p.words["NOTIFICATION"] = got.Notifications[0].ID
 		}},
+		{operation: "delete-route", line: "route delete night", what: "delete", target: "route night"},
 		{operation: "delete-receiver", line: "receiver delete phones", what: "delete", target: "receiver phones"},
 		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
 		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
