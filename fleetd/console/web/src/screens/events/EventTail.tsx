@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { Link } from 'react-router';
 
-import { api, data } from '../../api/client';
+import { api, data, type Schemas } from '../../api/client';
 import { EventDetails, EventFrom, EventWhat } from '../../live/EventWords';
 import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
@@ -13,10 +13,19 @@ import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
 import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
+import { grouped, names } from './groups';
 import { useEventsTexts } from './text';
 
 const color: Record<string, string> = { info: 'gray.6', warn: 'yellow', error: 'red', safety: 'grape' };
 const page = 50;
+
+/** ms between two events of one cause that are shown in one line. */
+const together = 60_000;
+
+type Event = Schemas['Event'];
+
+/** What events have in common that are shown in one line: robots with the same trouble, whatever each says of it. */
+const causeOf = (e: Event) => [e.type, e.level, e.source, e.cause].join('\n');
 
 /** What happened to robots; new events appear by themselves until it is paused. */
 export function EventTail() {
@@ -45,6 +54,17 @@ export function EventTail() {
     placeholderData: keepPreviousData,
   });
   const events = list.data?.events ?? [];
+  // One robot is asked for its events one by one.
+  const lines = query.robot
+    ? events.map((e) => ({ key: `${e.robot} ${e.boot} ${e.seq}`, rows: [e] }))
+    : grouped(events, causeOf, (e) => Date.parse(e.received), together).flatMap((g) =>
+        new Set(g.rows.map((e) => e.robot)).size > 1
+          ? [g]
+          : g.rows.map((e) => ({ key: `${e.robot} ${e.boot} ${e.seq}`, rows: [e] })),
+      );
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (key: string) =>
+    setOpen((all) => (all.has(key) ? new Set([...all].filter((k) => k !== key)) : new Set([...all, key])));
   return (
     <Stack component="section" aria-labelledby="events-title" gap="sm">
       <Group justify="space-between">
@@ -83,42 +103,14 @@ export function EventTail() {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {events.map((e) => (
-                <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
-                  <Table.Td className={cards.side}>
-                    <Text size="sm" className="instant">
-                      {dateTime(e.received)}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td className={cards.lead}>
-                    <Text
-                      size="sm"
-                      component={Link}
-                      to={`/robots/${encodeURIComponent(e.robot)}`}
-                      td="underline"
-                      dir="auto"
-                    >
-                      {e.robot}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td visibleFrom="sm">
-                    <Badge variant="dot" color={color[e.level ?? ''] ?? 'gray'} tt="none" miw="max-content">
-                      {levels[e.level as keyof typeof levels] ?? e.level}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td miw={150}>
-                    <EventWhat of={e} level={!wide} />
-                    {!wide && <EventDetails of={e} />}
-                  </Table.Td>
-                  <Table.Td visibleFrom="md" miw={130} maw={200}>
-                    <EventFrom of={e} />
-                  </Table.Td>
-                  {wide && (
-                    <Table.Td miw={280}>
-                      <EventDetails of={e} />
-                    </Table.Td>
+              {lines.map((g) => (
+                <Fragment key={g.key}>
+                  {g.rows.length > 1 && (
+                    <GroupRow of={g.rows} open={open.has(g.key)} wide={wide} onToggle={() => toggle(g.key)} />
                   )}
-                </Table.Tr>
+                  {(g.rows.length === 1 || open.has(g.key)) &&
+                    g.rows.map((e) => <EventRow key={`${e.robot} ${e.boot} ${e.seq}`} of={e} wide={wide} />)}
+                </Fragment>
               ))}
             </Table.Tbody>
           </Table>
@@ -132,5 +124,78 @@ export function EventTail() {
         </Group>
       )}
     </Stack>
+  );
+}
+
+function EventRow({ of: e, wide }: { of: Event; wide: boolean }) {
+  const { EventLevel: levels } = useTermWords();
+  return (
+    <Table.Tr>
+      <Table.Td className={cards.side}>
+        <Text size="sm" className="instant">
+          {dateTime(e.received)}
+        </Text>
+      </Table.Td>
+      <Table.Td className={cards.lead}>
+        <Text size="sm" component={Link} to={`/robots/${encodeURIComponent(e.robot)}`} td="underline" dir="auto">
+          {e.robot}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Badge variant="dot" color={color[e.level ?? ''] ?? 'gray'} tt="none" miw="max-content">
+          {levels[e.level as keyof typeof levels] ?? e.level}
+        </Badge>
+      </Table.Td>
+      <Table.Td miw={150}>
+        <EventWhat of={e} level={!wide} />
+        {!wide && <EventDetails of={e} />}
+      </Table.Td>
+      <Table.Td visibleFrom="md" miw={130} maw={200}>
+        <EventFrom of={e} />
+      </Table.Td>
+      {wide && (
+        <Table.Td miw={280}>
+          <EventDetails of={e} />
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}
+
+/** Events of one cause at several robots, in one line that opens. */
+function GroupRow({ of, open, wide, onToggle }: { of: Event[]; open: boolean; wide: boolean; onToggle: () => void }) {
+  const t = useEventsTexts();
+  const { EventLevel: levels } = useTermWords();
+  const first = of[0]!;
+  const robots = of.map((e) => e.robot);
+  return (
+    <Table.Tr data-testid="event-group">
+      <Table.Td className={cards.side}>
+        <Text size="sm" className="instant">
+          {dateTime(first.received)}
+        </Text>
+      </Table.Td>
+      <Table.Td className={cards.lead}>
+        <Text size="sm" dir="auto" className="any-text">
+          {names(robots)}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Badge variant="dot" color={color[first.level ?? ''] ?? 'gray'} tt="none" miw="max-content">
+          {levels[first.level as keyof typeof levels] ?? first.level}
+        </Badge>
+      </Table.Td>
+      <Table.Td miw={150}>
+        <EventWhat of={{ ...first, data: undefined }} level={!wide} />
+      </Table.Td>
+      <Table.Td visibleFrom="md" miw={130} maw={200}>
+        <EventFrom of={first} />
+      </Table.Td>
+      <Table.Td>
+        <Button size="compact-sm" variant="default" aria-expanded={open} onClick={onToggle}>
+          {open ? t.hideEach : t.showEach(of.length)}
+        </Button>
+      </Table.Td>
+    </Table.Tr>
   );
 }
