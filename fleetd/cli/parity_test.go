@@ -162,9 +162,9 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
 		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
 		{operation: "create-rollout", line: "rollout create --set boot_mode=mnl r1", what: "rollout", target: "rollout "},
-		{operation: "ack-fleet-alert", line: "alert ack-fleet rollout-ROLLOUT", what: "acknowledge", target: "alert rollout-", before: func() {
+		{operation: "ack-fleet-alert", line: "alert ack-fleet ALERT", what: "acknowledge", target: "alert rollout-", before: func() {
 			p.must("POST", "/rollouts", map[string]any{"content": settings, "selector": map[string]any{"ids": []string{"r1", "r3"}}, "supersede": 1}, &made)
-			p.words["ROLLOUT"], p.words["DIGEST"] = made.ID, made.Digest
+			p.words["ROLLOUT"], p.words["DIGEST"], p.words["ALERT"] = made.ID, made.Digest, "rollout-"+made.ID
 		}},
 		{operation: "approve-rollout", line: "rollout approve ROLLOUT DIGEST", what: "rollout approve", target: "rollout "},
 		{operation: "start-rollout", line: "rollout start ROLLOUT", what: "rollout start", target: "rollout "},
