@@ -29,11 +29,16 @@ const (
 	signWaits  = "·"
 )
 
+// legend says what the signs mean.
+const legend = signHas + " has it  " + signOnWay + " on its way  " + signWaits + " waits  " + signFailed + " failed  " + signAside +
+	" left out"
+
 // signs is what each state of a robot looks like in a bar; other states wait.
 var signs = map[rollout.RobotState]string{
 	rollout.Confirmed: signHas, rollout.Unchanged: signHas,
 	rollout.Offered: signOnWay, rollout.Active: signOnWay, rollout.Restoring: signOnWay,
-	rollout.Rejected: signFailed, rollout.Failed: signFailed, rollout.TimedOut: signFailed, rollout.Reverted: signFailed, rollout.Silent: signFailed, rollout.NotRestored: signFailed,
+	rollout.Rejected: signFailed, rollout.Failed: signFailed, rollout.TimedOut: signFailed, rollout.Reverted: signFailed,
+	rollout.Silent: signFailed, rollout.NotRestored: signFailed,
 	rollout.LeftOut: signAside, rollout.Superseded: signAside, rollout.Cancelled: signAside, rollout.ExpiredOffline: signAside,
 	rollout.Decommissioned: signAside, rollout.Pinned: signAside, rollout.Restored: signAside,
 }
@@ -111,7 +116,8 @@ func planText(sh *shell, out io.Writer, p api.RolloutPlan) {
 	}
 	for _, w := range p.Waves {
 		counts := map[string]int{string(rollout.Confirmed): w.Total - w.Refused, string(rollout.LeftOut): w.Refused}
-		fmt.Fprintf(out, "  %s%6d  %s  %s\n", pad(w.Name, label), w.Total, pad(waveBar(counts, w.Total, largest), min(largest, waveColumns)), gateText(w.Gate))
+		fmt.Fprintf(out, "  %s%6d  %s  %s\n", pad(w.Name, label), w.Total,
+			pad(waveBar(counts, w.Total, largest), min(largest, waveColumns)), gateText(w.Gate))
 		if len(w.Robots) > 0 {
 			fmt.Fprintf(out, "  %s        %s\n", pad("", label), namesText(w.Robots, w.Total))
 		}
@@ -131,7 +137,8 @@ func planText(sh *shell, out io.Writer, p api.RolloutPlan) {
 	for _, some := range []struct {
 		robots api.SomeRobots
 		text   string
-	}{{p.Unchanged, "already has it, and stays as it is"}, {p.Pinned, "is pinned, and keeps what it has"}, {p.Offline, "is not reachable now"}} {
+	}{{p.Unchanged, "already has it, and stays as it is"}, {p.Pinned, "is pinned, and keeps what it has"}, {p.Offline,
+		"is not reachable now"}} {
 		if some.robots.Count > 0 {
 			fmt.Fprintf(out, "%s: %s\n", numbered(some.robots.Count, some.text), namesText(some.robots.Robots, some.robots.Count))
 		}
@@ -167,7 +174,8 @@ func refusalLines(out io.Writer, all []api.RolloutRefusal) {
 // numbered is "1 robot has it", "2 robots have it".
 func numbered(n int, text string) string {
 	if n != 1 {
-		text = strings.NewReplacer("has", "have", "stays", "stay", "is ", "are ", "keeps", "keep", "it has", "they have", "it is", "they are").Replace(text)
+		text = strings.NewReplacer("has", "have", "stays", "stay", "is ", "are ", "keeps", "keep", "it has", "they have", "it is",
+			"they are").Replace(text)
 	}
 	return countText(n, "robot") + " " + text
 }
@@ -184,17 +192,19 @@ func rolloutText(_ *shell, out io.Writer, d api.RolloutDetail) {
 		largest, label = max(largest, w.Total), max(label, uniseg.StringWidth(w.Name))
 	}
 	for _, w := range d.Waves {
-		line := fmt.Sprintf("  %s  %-12s  %s  %s", pad(w.Name, label), w.State, pad(waveBar(w.Counts, w.Total, largest), min(largest, waveColumns)), countsText(w.Counts))
+		line := fmt.Sprintf("  %s  %-12s  %s  %s", pad(w.Name, label), w.State, pad(waveBar(w.Counts, w.Total, largest),
+			min(largest, waveColumns)), countsText(w.Counts))
 		if w.State == rollout.WaveSoaking && w.SoakUntil != 0 {
 			line += ", watched until " + w.SoakUntil.Time().Local().Format(time.TimeOnly)
 		}
-		if w.Why != "" && w.State != rollout.WavePassed {
+		if w.Why != "" && w.State != rollout.WavePassed && w.State != rollout.WaveSoaking {
 			line += ": " + oneLine(w.Why)
 		}
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	for _, f := range d.Failures {
-		fmt.Fprintf(out, "%s failed, %s: %s (%s)\n", countText(f.Count, "robot"), orElse(f.Reason, "without a reason"), orElse(oneLine(f.Detail), "-"), namesText(f.Robots, f.Count))
+		fmt.Fprintf(out, "%s failed, %s: %s (%s)\n", countText(f.Count, "robot"), orElse(f.Reason, "without a reason"),
+			orElse(oneLine(f.Detail), "-"), namesText(f.Robots, f.Count))
 	}
 	if len(d.Can) > 0 {
 		fmt.Fprintf(out, "possible now: fleetd rollout %s %s\n", strings.Join(d.Can, "|"), d.ID)
@@ -278,11 +288,23 @@ func (w *rolloutWatch) show(d api.RolloutDetail) error {
 		return w.lines(d)
 	}
 	var text strings.Builder
+	if d.State == rollout.Running { // why it began is known by now; what it waits for is below
+		d.Why = ""
+	}
 	rolloutText(w.sh, sanitizingWriter{&text}, d)
-	columns := w.sh.columns() - 1
+	if over, _ := rolloutOutcome(d.State); !over {
+		if d.Waits != "" {
+			fmt.Fprintln(sanitizingWriter{&text}, oneLine(d.Waits))
+		}
+		fmt.Fprintln(&text, legend)
+	}
+	columns, height := w.sh.terminalSize()
 	var lines []string
 	for line := range strings.Lines(text.String()) {
-		lines = append(lines, shorten(strings.TrimSuffix(line, "\n"), columns))
+		lines = append(lines, shorten(strings.TrimSuffix(line, "\n"), columns-1))
+	}
+	if left := len(lines) - (height - 1); left > 0 && height > 2 { // the cursor cannot go back over lines that scrolled away
+		lines = append(lines[:height-2], fmt.Sprintf("… %d more lines: fleetd rollout get %s", left+1, d.ID))
 	}
 	var out strings.Builder
 	if w.drawn > 0 {
@@ -326,7 +348,8 @@ func (w *rolloutWatch) lines(d api.RolloutDetail) error {
 		fmt.Fprintln(w.sh.Out, text)
 		if over, _ := rolloutOutcome(d.State); over {
 			for _, f := range d.Failures {
-				fmt.Fprintf(w.sh.Out, "  %s failed, %s: %s (%s)\n", countText(f.Count, "robot"), orElse(f.Reason, "without a reason"), orElse(oneLine(f.Detail), "-"), namesText(f.Robots, f.Count))
+				fmt.Fprintf(w.sh.Out, "  %s failed, %s: %s (%s)\n", countText(f.Count, "robot"), orElse(f.Reason, "without a reason"),
+					orElse(oneLine(f.Detail), "-"), namesText(f.Robots, f.Count))
 			}
 			if len(d.Can) > 0 {
 				fmt.Fprintf(w.sh.Out, "  possible now: fleetd rollout %s %s\n", strings.Join(d.Can, "|"), d.ID)

@@ -155,15 +155,24 @@ func (f *timelineFlags) draw(sh *shell, w io.Writer, t api.Timeline) {
 
 // columns returns the width of the terminal; 80 without one.
 func (sh *shell) columns() int {
-	if n, err := strconv.Atoi(sh.Env("COLUMNS")); err == nil && n > 0 {
-		return n
-	}
+	columns, _ := sh.terminalSize()
+	return columns
+}
+
+// terminalSize is the size of the terminal in columns and lines; COLUMNS and LINES of the environment come first.
+func (sh *shell) terminalSize() (columns, lines int) {
+	columns, lines = 80, 24
 	if f, ok := unsanitized(sh.Out).(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return n
+		if c, l, err := term.GetSize(int(f.Fd())); err == nil && c > 0 && l > 0 {
+			columns, lines = c, l
 		}
 	}
-	return 80
+	for name, size := range map[string]*int{"COLUMNS": &columns, "LINES": &lines} {
+		if n, err := strconv.Atoi(sh.Env(name)); err == nil && n > 0 {
+			*size = n
+		}
+	}
+	return columns, lines
 }
 
 // utf8 reports whether the locale is UTF-8, or not set.
