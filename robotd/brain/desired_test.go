@@ -156,12 +156,15 @@ func (p *player) desireOther(kind string, args []string) {
 	}
 	fleetID, counter := "fleetd", rev
 	var rest []string
+	retained := false
 	for _, a := range args[1:] {
 		switch k, v, _ := strings.Cut(a, "="); k {
 		case "fleet_id":
 			fleetID = v
 		case "counter":
 			counter, _ = strconv.ParseInt(v, 10, 64)
+		case "retained":
+			retained = true
 		default:
 			rest = append(rest, a)
 		}
@@ -170,7 +173,7 @@ func (p *player) desireOther(kind string, args []string) {
 	case "mode":
 		d := schema.DesiredMode{Rev: rev, FleetID: fleetID, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
 		d.Sig = p.seal(sign.Mode, d)
-		p.rig.give(event.DesiredMode{Document: d, Digest: digestOf(p.rig.t, d)})
+		p.rig.give(event.DesiredMode{Document: d, Digest: digestOf(p.rig.t, d), Retained: retained})
 	case "config":
 		d := schema.DesiredConfig{Rev: rev, FleetID: fleetID, Counter: counter, Values: map[string]jsontext.Value{}, TS: epoch}
 		for _, a := range rest {

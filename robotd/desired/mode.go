@@ -73,7 +73,7 @@ func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 	}
 	w.diverged = false
 	t.stepMode(func(s *modeStatus) modeDecision {
-		return s.newer(t.modeFacts(), desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply})
+		return s.newer(t.modeFacts(), desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}, ev.Retained)
 	})
 	if w.starting {
 		setModeAfterStartup(t.cfg, d.Mode)
@@ -110,7 +110,7 @@ func AsksMode(k command.Key) bool { return strings.HasPrefix(string(k), "/desire
 // Answered takes the supervisor's answer to the request of a desired mode.
 func (t Step) Answered(to command.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
-		t.stepMode(func(s *modeStatus) modeDecision { return s.answered(r) })
+		t.stepMode(func(s *modeStatus) modeDecision { return s.answered(t.modeFacts(), r) })
 	}
 }
 

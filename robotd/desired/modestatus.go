@@ -71,8 +71,10 @@ func restart(kept modeStatus) modeStatus {
 	return kept
 }
 
-// newer takes a newer document.
-func (s *modeStatus) newer(f ModeFacts, document desiredMode) (d modeDecision) {
+// newer takes a newer document. retained says that it was desired when the robot connected: a robot whose first one arrives so, just
+// after start-up, has joined a fleet, and start-up was only faster than the connection.
+func (s *modeStatus) newer(f ModeFacts, document desiredMode, retained bool) (d modeDecision) {
+	joined := retained && f.JustUp && s.Desired.Rev == 0
 	awaits := s.awaitsStory() && s.Desired.Mode == document.Mode
 	s.Desired = document
 	switch {
@@ -81,7 +83,7 @@ func (s *modeStatus) newer(f ModeFacts, document desiredMode) (d modeDecision) {
 	case f.Active == s.Desired.Mode && f.Settled:
 		s.transition(&d, OnAlreadyActive, "", "")
 	case awaits: // such as after fleetd published the document again under a higher revision
-	case s.Desired.Apply == schema.ApplyModeBoot:
+	case s.Desired.Apply == schema.ApplyModeBoot && !joined:
 		s.transition(&d, OnStartup, "", "")
 	case f.Prevented != "":
 		s.prevent(&d, f)
@@ -93,7 +95,14 @@ func (s *modeStatus) newer(f ModeFacts, document desiredMode) (d modeDecision) {
 }
 
 func (s *modeStatus) prevent(d *modeDecision, f ModeFacts) {
-	s.transition(d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+	s.transition(d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s "+
+		"or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+}
+
+// noStory lets the desired mode wait for its story.
+func (s *modeStatus) noStory(d *modeDecision, f ModeFacts) {
+	s.transition(d, OnNoStory, schema.ReasonNoDefaultStory,
+		fmt.Sprintf("start-up ended in %s; the robot changes to %s when its story is there", f.Active, s.Desired.Mode))
 }
 
 // awaitsStory reports whether the desired mode waits for its story since start-up ended.
@@ -111,7 +120,8 @@ func (s *modeStatus) followStory(f ModeFacts) (d modeDecision) {
 	case f.Prevented != "":
 		s.prevent(&d, f)
 	case !f.JustUp:
-		s.transition(&d, OnFell, schema.ReasonNoDefaultStory, fmt.Sprintf("start-up ended in %s, and no story came within %s, or another mode was requested", f.Active, storyWait))
+		s.transition(&d, OnFell, schema.ReasonNoDefaultStory,
+			fmt.Sprintf("start-up ended in %s, and no story came within %s, or another mode was requested", f.Active, storyWait))
 	case f.Story && f.Settled:
 		s.transition(&d, OnAsk, "", "")
 		d.Ask = true
@@ -120,11 +130,13 @@ func (s *modeStatus) followStory(f ModeFacts) (d modeDecision) {
 }
 
 // answered takes the supervisor's answer.
-func (s *modeStatus) answered(v schema.Verdict) (d modeDecision) {
+func (s *modeStatus) answered(f ModeFacts, v schema.Verdict) (d modeDecision) {
 	switch {
 	case s.At() != schema.DeployWaiting || !v.Status.Final():
 	case v.Status == schema.StatusSucceeded:
 		s.transition(&d, OnGranted, "", "")
+	case v.Status == schema.StatusRejected && v.Reason == schema.ReasonNoDefaultStory && s.Desired.Apply == schema.ApplyModeBoot && f.JustUp:
+		s.noStory(&d, f)
 	case v.Status == schema.StatusRejected:
 		s.transition(&d, OnRefused, v.Reason, v.Detail)
 	default:
@@ -140,7 +152,7 @@ func (s *modeStatus) startupEnded(f ModeFacts, why schema.Reason) (d modeDecisio
 	case f.Active == s.Desired.Mode:
 		s.transition(&d, OnGranted, "", "")
 	case why == schema.ReasonNoDefaultStory && f.JustUp:
-		s.transition(&d, OnNoStory, why, "start-up ended in "+string(f.Active)+"; the robot changes to "+string(s.Desired.Mode)+" when its story is there")
+		s.noStory(&d, f)
 	default:
 		s.transition(&d, OnFell, why, "start-up ended in "+string(f.Active))
 	}

@@ -24,7 +24,7 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 // line below it is the decision. The inputs are:
 //
 //	facts [active=MODE] [starting] [switching] [others=REASON] [story] [just-up]
-//	desired REV MODE boot|now    answered STATUS [REASON]    boot-ended [REASON]    story?    adopted    restart
+//	desired REV MODE boot|now [retained]    answered STATUS [REASON]    boot-ended [REASON]    story?    adopted    restart
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.PlayTraces(t, func(t *testing.T) func(string) string {
@@ -69,9 +69,9 @@ func TestTraces(t *testing.T) {
 				if _, err := fmt.Sscan(arg(0), &doc.Rev); err != nil {
 					t.Fatal(err)
 				}
-				d = s.newer(f, doc)
+				d = s.newer(f, doc, arg(3) == "retained")
 			case "answered":
-				d = s.answered(schema.Verdict{Status: schema.Status(arg(0)), Reason: schema.Reason(arg(1))})
+				d = s.answered(f, schema.Verdict{Status: schema.Status(arg(0)), Reason: schema.Reason(arg(1))})
 			case "boot-ended":
 				d = s.startupEnded(f, schema.Reason(arg(0)))
 			case "story?":
@@ -114,12 +114,15 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s modeStatus
 		asked := map[int64]int{}
-		calm := false // start-up ended without a story, and nothing has prevented the desired mode since
+		joined := false // the robot's first document was retained, and arrived just after start-up
+		calm := false   // start-up ended without a story, and nothing has prevented the desired mode since
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
 				Settled: rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t,
 					"just up"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
-			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
+			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed,
+				schema.StatusAccepted}).Draw(t, "status"),
+				Reason: rapid.SampledFrom([]schema.Reason{"", schema.ReasonNoDefaultStory}).Draw(t, "reason")}
 			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
 				s, calm = restart(s), false
@@ -129,9 +132,12 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 			var d modeDecision
 			switch what {
 			case "newer":
-				d = s.newer(f, doc)
+				retained := rapid.Bool().Draw(t, "retained")
+				joined = retained && f.JustUp && s.Desired.Rev == 0
+				d = s.newer(f, doc, retained)
 			case "answered":
-				d = s.answered(v)
+				calm = calm || v.Reason == schema.ReasonNoDefaultStory && f.JustUp && s.At() == schema.DeployWaiting
+				d = s.answered(f, v)
 			case "startup ended":
 				why := rapid.SampledFrom([]schema.Reason{"", schema.ReasonNoDefaultStory}).Draw(t, "why")
 				d = s.startupEnded(f, why)
@@ -145,8 +151,11 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 			if !d.Ask {
 				continue
 			}
+			if what == "story" { // the request before was refused because there was none
+				asked[s.Desired.Rev] = 0
+			}
 			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || what == "newer" &&
-				(f.Starting || s.Desired.Apply != schema.ApplyModeNow) ||
+				(f.Starting || s.Desired.Apply != schema.ApplyModeNow && !joined) ||
 				what != "newer" && (what != "story" || !calm || !f.Story || !f.Settled) {
 				t.Fatalf("requested %+v on %s with %+v", s.Desired, what, f)
 			}

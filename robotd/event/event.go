@@ -296,6 +296,8 @@ type Desired[T any] struct {
 	Problems []schema.Problem
 	// Emptied: the retained document was deleted, which changes nothing.
 	Emptied bool
+	// Retained: the broker had the document when the robot subscribed. Only modes have it.
+	Retained bool
 }
 
 func (Desired[T]) event() {}

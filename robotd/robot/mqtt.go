@@ -197,7 +197,11 @@ func (p *mqttTranslator) arrived(m link.Message) {
 		}
 		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, FromConsole: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
-		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
+		ev := event.ReadDesired(row.Kind, m.Payload)
+		if mode, ok := ev.(event.DesiredMode); ok {
+			mode.Retained, ev = m.Retain, mode
+		}
+		p.loop.send(p.ctx, ev)
 	case schema.TopicSim:
 		if p.sim != nil {
 			p.sim.receive(at.Name, m.Payload, m.Retain)
