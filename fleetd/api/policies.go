@@ -324,7 +324,8 @@ func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err
 	}
 	view.Selects, view.Decides = e.Total, len(e.Decides)
 	return &answer[PolicyResult]{PolicyResult{
-		Policy: view, DryRun: ask.DryRun, Deleted: deleted && !ask.DryRun, Total: e.Total, Decides: len(e.Decides), Updated: nonNil(e.Updated), Unchanged: nonNil(e.Unchanged),
+		Policy: view, DryRun: ask.DryRun, Deleted: deleted && !ask.DryRun, Total: e.Total, Decides: len(e.Decides),
+		Updated: nonNil(e.Updated), Unchanged: nonNil(e.Unchanged),
 		Pinned: nonNil(e.Pinned), Left: nonNil(e.Left), Overlaps: nonNil(e.Overlaps), Warnings: nonNil(e.Warnings), Misfits: nonNil(e.Misfits),
 		Rollouts: rollouts, Ends: ends,
 	}}, nil

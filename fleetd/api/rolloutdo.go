@@ -66,9 +66,11 @@ func (s *server) planRollout(ctx context.Context, p auth.Principal, w RolloutReq
 
 func (s *server) rolloutPlan(ctx context.Context, p rollout.Plan) (RolloutPlan, error) {
 	out := RolloutPlan{
-		Content: withoutBodies(p.Content), Text: p.Content.String(), Kind: kindOf(p.Content.Topic()), Digest: p.Digest, Spec: p.Spec, Total: p.Total,
-		Waves: []RolloutPlanWave{}, Refused: []RolloutRefusal{}, RefusedTotal: len(p.Refused), Warnings: []RolloutRefusal{}, WarningsTotal: len(p.Warnings),
-		Unchanged: someRobots(p.Unchanged), Pinned: someRobots(p.Pinned), Offline: someRobots(p.Offline),
+		Content: withoutBodies(p.Content), Text: p.Content.String(), Kind: kindOf(p.Content.Topic()), Digest: p.Digest, Spec: p.Spec,
+		Total: p.Total,
+		Waves: []RolloutPlanWave{}, Refused: []RolloutRefusal{}, RefusedTotal: len(p.Refused), Warnings: []RolloutRefusal{},
+		WarningsTotal: len(p.Warnings),
+		Unchanged:     someRobots(p.Unchanged), Pinned: someRobots(p.Pinned), Offline: someRobots(p.Offline),
 		Superseding: []RolloutSuperseded{}, ExpectedEnd: timeOf(p.ExpectedEnd), Approval: p.NeedsApproval,
 	}
 	for i, w := range p.Waves {
@@ -328,7 +330,8 @@ func (s *server) listRolloutRobots(ctx context.Context, in *RolloutRobotsQuery) 
 	}
 	for _, m := range robots {
 		one := RolloutRobot{
-			Robot: m.ID, Wave: m.Wave, WaveName: r.Waves[m.Wave].Name, State: m.State, Phase: string(m.Phase), Why: m.Why, Reason: m.Group, Rev: m.Rev,
+			Robot: m.ID, Wave: m.Wave, WaveName: r.Waves[m.Wave].Name, State: m.State, Phase: string(m.Phase), Why: m.Why, Reason: m.Group,
+			Rev:   m.Rev,
 			Tries: m.Tries, ChangedAt: timeOf(m.ChangedAt),
 		}
 		if m.Had != nil {
@@ -380,9 +383,11 @@ var decided = []rollout.Event{rollout.OnApprove, rollout.OnStart, rollout.OnPaus
 
 func rolloutSummary(r rollout.Rollout) RolloutSummary {
 	out := RolloutSummary{
-		ID: r.ID, Name: r.Name, State: r.State, Why: r.Why, Waits: r.Waits(), Cause: r.Cause, CauseID: r.CauseID, Content: r.Content.String(), Kind: kindOf(r.Content.Topic()),
+		ID: r.ID, Name: r.Name, State: r.State, Why: r.Why, Waits: r.Waits(), Cause: r.Cause, CauseID: r.CauseID,
+		Content: r.Content.String(), Kind: kindOf(r.Content.Topic()),
 		Digest: r.Digest, Selector: r.Robots, Counts: map[string]int{}, Wave: r.Wave, WaveCount: len(r.Waves),
-		CreatedAt: timeOf(r.CreatedAt), CreatedBy: r.CreatedBy, ApprovedAt: timeOf(r.ApprovedAt), ApprovedBy: r.ApprovedBy, NotBefore: timeOf(r.NotBefore),
+		CreatedAt: timeOf(r.CreatedAt), CreatedBy: r.CreatedBy, ApprovedAt: timeOf(r.ApprovedAt), ApprovedBy: r.ApprovedBy,
+		NotBefore: timeOf(r.NotBefore),
 		StartedAt: timeOf(r.StartedAt), EndedAt: timeOf(r.EndedAt), NextAt: timeOf(r.NextAt), Can: []string{},
 	}
 	for _, w := range r.Waves {
@@ -404,7 +409,8 @@ func rolloutSummary(r rollout.Rollout) RolloutSummary {
 
 func rolloutDetail(r rollout.Rollout, failures []change.RolloutFailures) RolloutDetail {
 	out := RolloutDetail{
-		RolloutSummary: rolloutSummary(r), Version: r.Version, Document: withoutBodies(r.Content), Spec: r.Spec, Waves: []RolloutWave{}, Failures: []RolloutFailure{},
+		RolloutSummary: rolloutSummary(r), Version: r.Version, Document: withoutBodies(r.Content), Spec: r.Spec, Waves: []RolloutWave{},
+		Failures: []RolloutFailure{},
 	}
 	for _, w := range r.Waves {
 		one := RolloutWave{

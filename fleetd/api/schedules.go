@@ -265,14 +265,16 @@ func (s *server) schedule(ctx context.Context, p auth.Principal, id string) (cha
 
 func scheduleOf(row change.Schedule) Schedule {
 	return Schedule{
-		ID: row.ID, Schedule: row.Schedule, OfSite: row.OfSite, Owner: row.Owner, Text: row.Action.String(), TimesText: row.Times.String(), Next: timeOf(row.NextAt),
+		ID: row.ID, Schedule: row.Schedule, OfSite: row.OfSite, Owner: row.Owner, Text: row.Action.String(), TimesText: row.Times.String(),
+		Next:   timeOf(row.NextAt),
 		Author: row.Author, Changed: timeOf(row.ChangedAt), By: row.ChangedBy,
 	}
 }
 
 func runOf(r change.ScheduleRun) *ScheduleRun {
 	return &ScheduleRun{
-		Schedule: r.Schedule, Instant: timeOf(r.Instant), At: timeOf(r.At), Outcome: r.Outcome, Why: r.Why, Robots: r.Robots, Batch: r.Batch, Rollout: r.Rollout,
+		Schedule: r.Schedule, Instant: timeOf(r.Instant), At: timeOf(r.At), Outcome: r.Outcome, Why: r.Why, Robots: r.Robots,
+		Batch: r.Batch, Rollout: r.Rollout,
 	}
 }
 

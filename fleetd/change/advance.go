@@ -133,7 +133,8 @@ func (s *Schedules) noteRun(ctx context.Context, tx *store.Tx, run ScheduleRun) 
 
 // act does what a schedule says, and completes run. What is refused is the outcome of the run, and not an error.
 func (s *Schedules) act(
-	ctx context.Context, tx *store.Tx, p auth.Principal, row Schedule, run *ScheduleRun, resolve func(selector.Selector) selector.Selector, send Send,
+	ctx context.Context, tx *store.Tx, p auth.Principal, row Schedule, run *ScheduleRun,
+	resolve func(selector.Selector) selector.Selector, send Send,
 ) (touched []string, err error) {
 	fail := func(found ...schema.Problem) {
 		run.Outcome = schedule.Failed

@@ -488,7 +488,8 @@ var actions = map[rollout.Event]audit.Action{
 	rollout.OnPause: audit.ActionRolloutPause, rollout.OnThreshold: audit.ActionRolloutPause, rollout.OnResume: audit.ActionRolloutResume,
 	rollout.OnRetry: audit.ActionRolloutRetry, rollout.OnAbort: audit.ActionRolloutAbort, rollout.OnRollback: audit.ActionRolloutRollback,
 	rollout.OnWavePassed: audit.ActionRolloutAdvance,
-	rollout.OnAllDone:    audit.ActionRolloutEnd, rollout.OnDoneFailed: audit.ActionRolloutEnd, rollout.OnRestored: audit.ActionRolloutEnd, rollout.OnIncomplete: audit.ActionRolloutEnd,
+	rollout.OnAllDone:    audit.ActionRolloutEnd, rollout.OnDoneFailed: audit.ActionRolloutEnd,
+	rollout.OnRestored: audit.ActionRolloutEnd, rollout.OnIncomplete: audit.ActionRolloutEnd,
 }
 
 // notes writes what was decided into the audit.

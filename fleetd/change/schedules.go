@@ -356,7 +356,8 @@ func (s *Schedules) putSite(
 		return done, nil, err
 	}
 	note := audit.Note{
-		Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, Detail: describeCalendar(done), After: audit.JSON(row.Calendar),
+		Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, Detail: describeCalendar(done),
+		After: audit.JSON(row.Calendar),
 	}
 	if was.Version > 0 {
 		note.Before = audit.JSON(was.Calendar)

@@ -257,7 +257,8 @@ func (sh *shell) applyFolderCommand() *cobra.Command {
 	var dryRun bool
 	expect := -1
 	c := &cobra.Command{
-		Use: "apply -f DIR", Short: "make the fleet as a folder says: what is published, assets, places, policies, sites and schedules", Args: cobra.NoArgs,
+		Use: "apply -f DIR", Short: "make the fleet as a folder says: what is published, assets, places, policies, sites and schedules",
+		Args: cobra.NoArgs,
 		Long: `Make the fleet as the files of a folder say, all or nothing. To apply a folder again changes nothing. What the folder no
 longer has stays; with --prune it is deleted if an earlier apply of this folder brought it, and --expect says how many objects that
 are. --if takes the plan that fleetd diff printed: if something changed since, nothing is applied. An apply that takes robots from open
@@ -457,7 +458,8 @@ func (sh *shell) exportFolderCommand() *cobra.Command {
 	var name string
 	var over bool
 	c := &cobra.Command{
-		Use: "export DIR", Short: "write the fleet as a folder: what is published, assets, places, policies, sites and schedules", Args: exactlyOne,
+		Use: "export DIR", Short: "write the fleet as a folder: what is published, assets, places, policies, sites and schedules",
+		Args: exactlyOne,
 		Long: `Write the fleet as a folder for git. fleetd diff -f DIR then finds no difference. Texts are written as their authors wrote
 them, with their comments. A folder has what is published: drafts that were not are only named.
 

@@ -29,8 +29,9 @@ type auditedChange struct {
 
 // auditedChangeFiles are the files of the lines.
 var auditedChangeFiles = map[string]string{
-	"berlin.yaml":       "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
-	"morning.yaml":      "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " + reason + "\n",
+	"berlin.yaml": "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
+	"morning.yaml": "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " +
+		reason + "\n",
 	"phones.yaml":       "receiver: phones\nkind: webhook\nurl: http://127.0.0.1:9/\ntoken: t0ps3cret\nwhy: " + reason + "\n",
 	"night.yaml":        "route: night\nreceiver: phones\ngroup_s: 0\nwhy: " + reason + "\n",
 	"act.yaml":          "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
@@ -144,7 +145,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "delete-schedule", line: "schedule delete morning", what: "delete", target: "schedule morning"},
 		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},
 		{operation: "put-receiver", line: "receiver put phones.yaml", what: "receiver", target: "receiver phones"},
-		{operation: "test-receiver", line: "receiver test phones", what: "receiver test", target: "receiver phones", outcome: audit.Failed, code: 1, unsigned: "nothing changes"},
+		{operation: "test-receiver", line: "receiver test phones", what: "receiver test", target: "receiver phones", outcome: audit.Failed,
+			code: 1, unsigned: "nothing changes"},
 		{operation: "put-route", line: "route put night.yaml", what: "route", target: "route night"},
 		{operation: "resend-notification", line: "notification resend NOTIFICATION", what: "notification resend", target: "notification ", before: func() {
 			r1.Change(func(s *schema.State) {
@@ -173,7 +175,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "abort-rollout", line: "rollout abort ROLLOUT", what: "rollout abort", target: "rollout "},
 		{operation: "rollback-rollout", line: "rollout rollback ROLLOUT", what: "rollout rollback", target: "rollout "},
 		{operation: "retry-rollout", line: "rollout retry ROLLOUT", what: "rollout retry", target: "rollout ", before: func() {
-			p.must("POST", "/rollouts", map[string]any{"content": map[string]any{"mode": map[string]any{"mode": "ato"}}, "selector": map[string]any{"ids": []string{"r3"}}, "spec": map[string]any{"offline": "fail"}, "start": true}, &made)
+			p.must("POST", "/rollouts", map[string]any{"content": map[string]any{"mode": map[string]any{"mode": "ato"}},
+				"selector": map[string]any{"ids": []string{"r3"}}, "spec": map[string]any{"offline": "fail"}, "start": true}, &made)
 			p.words["ROLLOUT"] = made.ID
 			p.until("r3, which is offline, failed", func() bool {
 				p.must("GET", "/rollouts/"+made.ID, nil, &made)

@@ -53,9 +53,11 @@ func twoSites(w *world) {
 	w.converged("r1")
 	w.converged(otherSite)
 	for _, site := range []string{"lobby", "hall"} {
-		w.must("PUT", "/sites/"+site, map[string]any{"zone": "Europe/Berlin", "open": map[string]any{"mode": "ato"}, "hours": map[string]any{"mon": []string{"09:00-18:00"}}}, nil)
+		w.must("PUT", "/sites/"+site, map[string]any{"zone": "Europe/Berlin", "open": map[string]any{"mode": "ato"},
+			"hours": map[string]any{"mon": []string{"09:00-18:00"}}}, nil)
 	}
-	w.must("PUT", "/schedules/hall", map[string]any{"cron": "0 9 * * *", "zone": "UTC", "action": map[string]any{"mode": "ato"}, "selector": map[string]any{"ids": []string{otherSite}}}, nil)
+	w.must("PUT", "/schedules/hall", map[string]any{"cron": "0 9 * * *", "zone": "UTC", "action": map[string]any{"mode": "ato"},
+		"selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.sleep(time.Second) // the reason of an assignment is found by its time
 	w.must("PUT", "/policies/hall", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "hall"}}},
 		"content": map[string]any{"mode": map[string]any{"mode": "mnl"}}, "why": "for " + otherSite, "now": true}, nil)
@@ -91,7 +93,8 @@ func readings(w *world, batch, rollout string) map[string]string {
 		if !reads || o.ID == "stream" || o.ID == "drive" {
 			continue
 		}
-		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet", "batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout, "sites": "lobby", "schedules": "lobby-open", "policies": "hall"} {
+		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet",
+			"batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout, "sites": "lobby", "schedules": "lobby-open", "policies": "hall"} {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
@@ -173,7 +176,8 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 				refused[id] = status
 			}
 		}
-		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "export-folder": 403, "verify-audit": 403, "list-users": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
+		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "export-folder": 403, "verify-audit": 403,
+			"list-users": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}

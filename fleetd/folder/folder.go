@@ -78,7 +78,8 @@ var Kinds = []Kind{KindAsset, KindAct, KindActivity, KindStory, KindPlaces, Kind
 
 // directories are where an export writes the files of a kind. A text may lie anywhere: its first field says what it is.
 var directories = map[Kind]string{
-	KindAsset: "assets", KindAct: library.Plurals[library.KindAct], KindActivity: library.Plurals[library.KindActivity], KindStory: library.Plurals[library.KindStory],
+	KindAsset: "assets", KindAct: library.Plurals[library.KindAct], KindActivity: library.Plurals[library.KindActivity],
+	KindStory:  library.Plurals[library.KindStory],
 	KindPlaces: "places", KindPolicy: "policies", KindSite: "sites", KindSchedule: "schedules",
 }
 

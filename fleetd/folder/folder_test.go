@@ -51,8 +51,9 @@ func TestFolderIsBounded(t *testing.T) {
 
 func TestFirstFieldSaysWhatAFileIs(t *testing.T) {
 	for text, want := range map[string]string{
-		"act: bow\nactions: []": "act bow", "# site: no\npolicy: night\nplace: 1": "policy night", "schedule: morning\nsite: lobby\nevent: opening": "schedule morning",
-		"site: Main Hall\nzone: UTC": "site Main Hall", `{"policy": "night", "content": {"story": {"id": "site"}}}`: "policy night", "story: evening\nacts: []": "story evening",
+		"act: bow\nactions: []": "act bow", "# site: no\npolicy: night\nplace: 1": "policy night",
+		"schedule: morning\nsite: lobby\nevent: opening": "schedule morning",
+		"site: Main Hall\nzone: UTC":                     "site Main Hall", `{"policy": "night", "content": {"story": {"id": "site"}}}`: "policy night", "story: evening\nacts: []": "story evening",
 	} {
 		if kind, id := kindOf([]byte(text)); string(kind)+" "+id != want {
 			t.Errorf("%q is %s %s, want %s", text, kind, id, want)

@@ -57,19 +57,25 @@ func TestWhatAChangeOfTheClocksDoes(t *testing.T) {
 		want                    []string
 	}{
 		{"skipped hour in Berlin", "Europe/Berlin", "30 2 * * *", "2027-03-27T00:00:00+01:00", []string{
-			"2027-03-27T02:30:00+01:00", "2027-03-28T03:00:00+02:00 clocks skip 02:30 on this day: it runs when they are put forward to 03:00", "2027-03-29T02:30:00+02:00"}},
+			"2027-03-27T02:30:00+01:00", "2027-03-28T03:00:00+02:00 clocks skip 02:30 on this day: it runs when they are put forward to 03:00",
+			"2027-03-29T02:30:00+02:00"}},
 		{"two skipped times run once", "Europe/Berlin", "0,30 2 * * *", "2027-03-27T12:00:00+01:00", []string{
-			"2027-03-28T03:00:00+02:00 clocks skip 02:00 on this day: it runs when they are put forward to 03:00", "2027-03-29T02:00:00+02:00", "2027-03-29T02:30:00+02:00"}},
+			"2027-03-28T03:00:00+02:00 clocks skip 02:00 on this day: it runs when they are put forward to 03:00", "2027-03-29T02:00:00+02:00",
+			"2027-03-29T02:30:00+02:00"}},
 		{"repeated hour in Berlin", "Europe/Berlin", "30 2 * * *", "2026-10-24T12:00:00+02:00", []string{
-			"2026-10-25T02:30:00+02:00 clocks show 02:30 twice on this day: it runs at the first", "2026-10-26T02:30:00+01:00 clocks are put back from 03:00 to 02:00 before it"}},
+			"2026-10-25T02:30:00+02:00 clocks show 02:30 twice on this day: it runs at the first",
+			"2026-10-26T02:30:00+01:00 clocks are put back from 03:00 to 02:00 before it"}},
 		{"every hour in the night that is longer", "Europe/Berlin", "0 * * * *", "2026-10-25T01:30:00+02:00", []string{
-			"2026-10-25T02:00:00+02:00 clocks show 02:00 twice on this day: this is the first", "2026-10-25T02:00:00+01:00 clocks show 02:00 twice on this day: this is the second", "2026-10-25T03:00:00+01:00"}},
+			"2026-10-25T02:00:00+02:00 clocks show 02:00 twice on this day: this is the first",
+			"2026-10-25T02:00:00+01:00 clocks show 02:00 twice on this day: this is the second", "2026-10-25T03:00:00+01:00"}},
 		{"every hour in the night that is shorter", "Europe/Berlin", "0 * * * *", "2027-03-28T00:30:00+01:00", []string{
-			"2027-03-28T01:00:00+01:00", "2027-03-28T03:00:00+02:00 clocks are put forward from 02:00 to 03:00 before it", "2027-03-28T04:00:00+02:00"}},
+			"2027-03-28T01:00:00+01:00", "2027-03-28T03:00:00+02:00 clocks are put forward from 02:00 to 03:00 before it",
+			"2027-03-28T04:00:00+02:00"}},
 		{"skipped hour in New York", "America/New_York", "15 2 * * *", "2027-03-13T12:00:00-05:00", []string{
 			"2027-03-14T03:00:00-04:00 clocks skip 02:15 on this day: it runs when they are put forward to 03:00", "2027-03-15T02:15:00-04:00"}},
 		{"repeated hour in New York", "America/New_York", "15 1 * * *", "2026-10-31T12:00:00-04:00", []string{
-			"2026-11-01T01:15:00-04:00 clocks show 01:15 twice on this day: it runs at the first", "2026-11-02T01:15:00-05:00 clocks are put back from 02:00 to 01:00 before it"}},
+			"2026-11-01T01:15:00-04:00 clocks show 01:15 twice on this day: it runs at the first",
+			"2026-11-02T01:15:00-05:00 clocks are put back from 02:00 to 01:00 before it"}},
 		{"midnight that is skipped", "Africa/Cairo", "0 0 * * *", "2027-04-29T12:00:00+02:00", []string{
 			"2027-04-30T01:00:00+03:00 clocks skip 00:00 on this day: it runs when they are put forward to 01:00", "2027-05-01T00:00:00+03:00"}},
 		{"day of the month or of the week", "Europe/Berlin", "0 9 13 * 5", "2026-11-30T12:00:00+01:00", []string{
@@ -138,7 +144,8 @@ func TestDue(t *testing.T) {
 		{"too late to run once", Schedule{Times: daily, Missed: RunOnce, WithinS: 3600}, day(1, 9, 0), day(1, 10, 1), time.Time{},
 			[]string{"fleetd came to it 1h1m0s late; missed ones are run up to 1h0m0s late"}, day(2, 9, 0)},
 		{"down over three instants, skipped", Schedule{Times: daily}, day(1, 9, 0), day(3, 12, 0), time.Time{}, []string{
-			"fleetd came to it 51h0m0s late; missed ones are skipped", "fleetd came to it 27h0m0s late; missed ones are skipped", "fleetd came to it 3h0m0s late; missed ones are skipped"}, day(4, 9, 0)},
+			"fleetd came to it 51h0m0s late; missed ones are skipped", "fleetd came to it 27h0m0s late; missed ones are skipped",
+			"fleetd came to it 3h0m0s late; missed ones are skipped"}, day(4, 9, 0)},
 		{"down over three instants, the newest is run", Schedule{Times: daily, Missed: RunOnce, WithinS: 4 * 3600}, day(1, 9, 0),
 			day(3, 12, 0), day(3, 9, 0), []string{
 				"fleetd came to it 51h0m0s late, when a later one was due", "fleetd came to it 27h0m0s late, when a later one was due"}, day(4, 9, 0)},

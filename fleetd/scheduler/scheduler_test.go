@@ -241,12 +241,15 @@ func TestMissedInstants(t *testing.T) {
 		runs []string
 	}{
 		{"skipped", daily("0 9 * * *"), nil, []string{
-			"missed 01 09:00: fleetd came to it 51h0m1s late; missed ones are skipped", "missed 02 09:00: fleetd came to it 27h0m1s late; missed ones are skipped",
+			"missed 01 09:00: fleetd came to it 51h0m1s late; missed ones are skipped",
+			"missed 02 09:00: fleetd came to it 27h0m1s late; missed ones are skipped",
 			"missed 03 09:00: fleetd came to it 3h0m1s late; missed ones are skipped"}},
 		{"the newest is run", schedule.Schedule{Missed: schedule.RunOnce, WithinS: 4 * 3600}, []string{"r1 mode/set", "r2 mode/set"}, []string{
-			"missed 01 09:00: fleetd came to it 51h0m1s late, when a later one was due", "missed 02 09:00: fleetd came to it 27h0m1s late, when a later one was due", "done 03 09:00"}},
+			"missed 01 09:00: fleetd came to it 51h0m1s late, when a later one was due",
+			"missed 02 09:00: fleetd came to it 27h0m1s late, when a later one was due", "done 03 09:00"}},
 		{"the newest is too old", schedule.Schedule{Missed: schedule.RunOnce, WithinS: 3600}, nil, []string{
-			"missed 01 09:00: fleetd came to it 51h0m1s late; missed ones are run up to 1h0m0s late", "missed 02 09:00: fleetd came to it 27h0m1s late; missed ones are run up to 1h0m0s late",
+			"missed 01 09:00: fleetd came to it 51h0m1s late; missed ones are run up to 1h0m0s late",
+			"missed 02 09:00: fleetd came to it 27h0m1s late; missed ones are run up to 1h0m0s late",
 			"missed 03 09:00: fleetd came to it 3h0m1s late; missed ones are run up to 1h0m0s late"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -60,10 +60,12 @@ func rolloutsAreReadBack(t *testing.T, address string) {
 	wantErr(t, "an unknown rollout", err, store.ErrNotFound)
 
 	members[1] = rollout.Robot{
-		ID: "r1", Wave: 1, Place: 1, State: rollout.Failed, Phase: schema.DeployFailed, Why: "no space left", Group: "disk_full", Rev: 12, Tries: 3,
+		ID: "r1", Wave: 1, Place: 1, State: rollout.Failed, Phase: schema.DeployFailed, Why: "no space left", Group: "disk_full", Rev: 12,
+		Tries: 3,
 		Had: &content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"volume": jsontext.Value("0.5")},
 			Unset: []string{"language"}}},
-		ChangedAt: at(10), OfferedAt: at(9), ActiveAt: at(8), RetryAt: at(20), Spent: 1500 * time.Millisecond, SpentAt: at(10), RetryFor: time.Minute,
+		ChangedAt: at(10), OfferedAt: at(9), ActiveAt: at(8), RetryAt: at(20), Spent: 1500 * time.Millisecond, SpentAt: at(10),
+		RetryFor: time.Minute,
 	}
 	o.State, o.Why, o.Wave, o.EndedAt, o.NextAt = rollout.Paused, "a wave failed", 1, at(11), at(12)
 	o.Waves[1].State, o.Waves[1].Why, o.Waves[1].StartedAt, o.Waves[1].SoakFrom, o.Waves[1].EndedAt = rollout.WaveFailed, "1 of 2", at(7), at(8), at(9)
