@@ -4,6 +4,7 @@ package notify
 var titles = map[Language]map[string]string{
 	English: {
 		"ability_failed":             "a small movement fails",
+		"backup_old":                 "the newest backup is old",
 		"battery_low":                "battery low",
 		"calibration_failed":         "calibration failed",
 		"calibration_waits":          "calibration waits",
@@ -45,6 +46,7 @@ var titles = map[Language]map[string]string{
 	},
 	German: {
 		"ability_failed":             "eine kleine Bewegung schlägt fehl",
+		"backup_old":                 "die neueste Sicherung ist alt",
 		"battery_low":                "Batterie schwach",
 		"calibration_failed":         "die Kalibrierung schlug fehl",
 		"calibration_waits":          "die Kalibrierung wartet",
