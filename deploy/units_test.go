@@ -17,7 +17,7 @@ const exposure = "20"
 func TestServicesAreUnderstoodAndConfined(t *testing.T) {
 	t.Parallel()
 	units, err := filepath.Glob("systemd/*.service")
-	if err != nil || len(units) != 3 {
+	if err != nil || len(units) != 4 {
 		t.Fatalf("unit files %v, %v", units, err)
 	}
 	program := regexp.MustCompile(`(?m)^(ExecStart=|ExecCondition=\+)\S+`)

@@ -27,10 +27,13 @@ type Source struct {
 	Rollouts  *change.Rollouts
 	Schedules *change.Schedules
 	Backups   *change.Backups
-	// BackupMaxAge is the age from which the newest backup is an alert; 0 = never. Without BackupExpected it is one
-	// only if a backup was ever made.
-	BackupMaxAge   time.Duration
-	BackupExpected bool
+	BackupAge BackupAge
+}
+
+// BackupAge says from which age the newest backup is an alert.
+type BackupAge struct {
+	Max      time.Duration // 0 = never
+	Expected bool          // also if none was ever made
 }
 
 // Alert is one alert of a robot, a rollout, a schedule or the backups.
@@ -166,18 +169,18 @@ func (s *Source) OfSchedules(ctx context.Context, keep func(change.Schedule) boo
 // OfBackups is the alert that the newest backup is old. Without a setting it begins only once somebody has made a
 // backup, so that a fleet that is backed up by other means has none.
 func (s *Source) OfBackups(ctx context.Context) ([]Alert, error) {
-	if s.BackupMaxAge == 0 {
+	if s.BackupAge.Max == 0 {
 		return nil, nil
 	}
 	newest, made, err := s.Backups.Newest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	due := newest.Add(s.BackupMaxAge)
-	if now := s.Now(); !made && !s.BackupExpected || now.Before(due) {
+	due := newest.Add(s.BackupAge.Max)
+	if now := s.Now(); !made && !s.BackupAge.Expected || now.Before(due) {
 		return nil, nil
 	}
-	at, limit := newest.UTC().Format("2006-01-02 15:04 UTC"), days(s.BackupMaxAge)
+	at, limit := newest.UTC().Format("2006-01-02 15:04 UTC"), days(s.BackupAge.Max)
 	a := schema.Alert{
 		ID: "backup", Source: "backup", Type: schema.AlertBackupOld, Level: schema.AlertWarn, FirstTS: timeOf(due),
 		Detail: fmt.Sprintf("the newest backup is of %s, and one is expected every %s", at, limit),

@@ -53,8 +53,8 @@ func (s *server) backups(t *operation.Table) {
 		if made {
 			out.NewestAt = timeOf(newest)
 		}
-		if made || s.AlertSource.BackupExpected {
-			out.MaxAgeS = int64(s.AlertSource.BackupMaxAge / time.Second)
+		if made || s.AlertSource.BackupAge.Expected {
+			out.MaxAgeS = int64(s.AlertSource.BackupAge.Max / time.Second)
 		}
 		for _, b := range all {
 			out.Backups = append(out.Backups, Backup{b.ID, string(b.Kind), timeOf(b.At), b.Bytes, b.File, b.By, b.Migration, b.Members, b.Of})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -112,7 +113,7 @@ func TestBackupDuringWritesHasEveryWriteFromBeforeIt(t *testing.T) {
 			}
 		}()
 		for acknowledged.Load() < 20 {
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		before := acknowledged.Load()
 		path := mustMake(t, options(from))

@@ -48,7 +48,7 @@ func TestKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 		if err := killed.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
+		<-time.After(time.Duration(rand.IntN(400)) * time.Millisecond) // the moment of the kill
 		_ = killed.Process.Kill()
 		_ = killed.Wait()
 		if said.Len() > 0 {

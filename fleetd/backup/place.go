@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"troupe/fleetd/atomicfile"
 )
 
 // partial is a file that is renamed when it is whole. If the program ends before, nothing has its name, and the next
@@ -54,22 +55,11 @@ func (p *partial) commit() error {
 	if err := os.Rename(p.Name(), p.path); err != nil {
 		return fmt.Errorf("write %s: %w", p.path, err)
 	}
-	return errors.Join(syncFolder(filepath.Dir(p.path)), p.Close())
+	return errors.Join(atomicfile.SyncFolder(filepath.Dir(p.path)), p.Close())
 }
 
 // remove removes a partial file that was not committed.
 func (p *partial) remove() error { return errors.Join(os.Remove(p.Name()), p.Close()) }
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", dir, err)
-	}
-	return nil
-}
 
 // mayReplace refuses to replace a file that is no backup, such as the database.
 func mayReplace(path string) error {

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"troupe/fleetd/atomicfile"
+
 	"github.com/google/uuid"
 
 	"troupe/fleetd/audit"
@@ -234,19 +235,8 @@ func (p filePlan) write(r *Restored) error {
 		if err := os.MkdirAll(filepath.Dir(f.to), 0o700); err != nil {
 			return fmt.Errorf("write the files: %w", err)
 		}
-		next, err := renameio.NewPendingFile(f.to, renameio.WithStaticPermissions(fs.FileMode(f.Mode).Perm()))
-		if err != nil {
+		if err := atomicfile.Write(f.to, f.body, fs.FileMode(f.Mode).Perm()); err != nil {
 			return fmt.Errorf("write %s: %w", f.to, err)
-		}
-		_, err = next.Write(f.body)
-		if err == nil {
-			err = next.CloseAtomicallyReplace()
-		}
-		if err := errors.Join(err, next.Cleanup()); err != nil {
-			return fmt.Errorf("write %s: %w", f.to, err)
-		}
-		if err := syncFolder(filepath.Dir(f.to)); err != nil {
-			return err
 		}
 		one := RestoredFile{Setting: f.Setting, Was: f.From, Path: f.to}
 		if folder, ok := strings.CutPrefix(f.Name, "ca/"); ok && f.Setting == "ca" { // the setting names the folder

@@ -67,7 +67,7 @@ func newParity(t *testing.T, files map[string]string) *parity {
 	password := ""
 	var err error
 	if p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
-		Dial: p.broker.Dial, Database: "sqlite:fleet.db", Spool: "stops", CA: "ca", HTTPCert: "server.pem", HTTPKey: "server.key.pem",
+		Dial: p.broker.Dial, Database: "sqlite:fleet.db", Spool: "stops", CA: "ca", HTTPFiles: fleet.PairFiles{Cert: "server.pem", Key: "server.key.pem"},
 		Enrol: "127.0.0.1:0", ApproveAbove: 1, RobotBrokers: []string{"mqtts://broker.example:8883"}, FirstAdmin: func(_, p, _ string) { password += p }, Logger: slog.New(slog.DiscardHandler),
 	}); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"troupe/broker/link"
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
@@ -124,7 +125,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	backupAge, backupExpected, err := backupMaxAge(k)
+	backupAge, err := backupMaxAge(k)
 	if err != nil {
 		return err
 	}
@@ -138,13 +139,14 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	}
 	return fleet.Run(cmd.Context(), fleet.Config{
 		PublicURL: k.String("public-url"), Provider: people,
-		BackupMaxAge: backupAge, BackupExpected: backupExpected,
-		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2], KeepMinutes: keep[3], KeepMeasurements: keep[4],
-		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"), SealKey: k.String("seal-key"), NotifyAllow: allow,
-		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
+		BackupAge: backupAge,
+		Keep:      fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
+		SignKey:   key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
+		Notifications: fleet.Notifications{SealKey: k.String("seal-key"), Allow: allow},
+		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
-		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
+		CA:          k.String("ca"), HTTPFiles: fleet.PairFiles{Cert: k.String("http-tls-cert"), Key: k.String("http-tls-key")},
 		Metrics: k.String("metrics"), EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
 		RobotBrokers: stringList(k, "robot-broker"),
@@ -192,16 +194,16 @@ func retention(k *koanf.Koanf, name string) (time.Duration, error) {
 const defaultBackupDays = 7
 
 // backupMaxAge reads the age from which the newest backup is an alert, and whether one is expected before there ever was one.
-func backupMaxAge(k *koanf.Koanf) (age time.Duration, expected bool, err error) {
+func backupMaxAge(k *koanf.Koanf) (age alerts.BackupAge, err error) {
 	text := k.String("backup-max-age-days")
 	if text == "" {
-		return defaultBackupDays * 24 * time.Hour, false, nil
+		return alerts.BackupAge{Max: defaultBackupDays * 24 * time.Hour}, nil
 	}
 	days, err := schema.ReadWhole(text)
 	if err != nil || days < 0 || days > maxRetentionDays {
-		return 0, false, usage("backup-max-age-days %q: write a number of days up to %d, or 0 for no alert", text, maxRetentionDays)
+		return age, usage("backup-max-age-days %q: write a number of days up to %d, or 0 for no alert", text, maxRetentionDays)
 	}
-	return time.Duration(days) * 24 * time.Hour, days > 0, nil
+	return alerts.BackupAge{Max: time.Duration(days) * 24 * time.Hour, Expected: days > 0}, nil
 }
 
 // prefixes reads a setting with addresses and networks.

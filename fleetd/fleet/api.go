@@ -22,7 +22,7 @@ func (f *Fleet) rolloutChanges() *change.Rollouts {
 
 // notificationChanges changes receivers and routes.
 func (f *Fleet) notificationChanges() *change.Notifications {
-	return &change.Notifications{Deps: f.changes(), Sealer: f.sealer}
+	return &change.Notifications{Deps: f.changes(), Sealer: f.notify.sealer}
 }
 
 // deps is what the API needs of the fleet.
@@ -39,9 +39,9 @@ func (f *Fleet) deps() api.Deps {
 		Policies: &change.Policies{Deps: changes, Rollouts: f.rolloutChanges()},
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
-		Schedules: &change.Schedules{Deps: changes}, Measurements: &change.Measurements{Deps: changes, KeepMinutes: f.cfg.KeepMinutes},
+		Schedules: &change.Schedules{Deps: changes}, Measurements: &change.Measurements{Deps: changes, KeepMinutes: f.cfg.Keep.Minutes},
 		Backups:     &change.Backups{Deps: changes},
-		AlertSource: f.alerts, Notifications: f.notificationChanges(), Sender: f.sender,
+		AlertSource: f.notify.alerts, Notifications: f.notificationChanges(), Sender: f.notify.sender,
 	}
 }
 

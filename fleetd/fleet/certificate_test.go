@@ -35,7 +35,7 @@ func TestNewServerCertificateIsServed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := vault.SavePair(w.config.HTTPCert, w.config.HTTPKey, true, pair, v.Chain(pair.Certificate)); err != nil {
+		if err := vault.SavePair(w.config.HTTPFiles.Cert, w.config.HTTPFiles.Key, true, pair, v.Chain(pair.Certificate)); err != nil {
 			t.Fatal(err)
 		}
 		return ca.Serial(pair.Certificate)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/alerts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/provider"
@@ -98,8 +99,8 @@ type Config struct {
 	// CA is the folder with the fleet's keys. Without it no certificates are issued, and a broker
 	// that requires one needs BrokerFiles.Cert.
 	CA string
-	// HTTPCert and HTTPKey are files; with them HTTP is served over TLS.
-	HTTPCert, HTTPKey string
+	// HTTPFiles, if not empty, are a certificate with which HTTP is served over TLS.
+	HTTPFiles PairFiles
 	// EnrolFiles, if not empty, are a certificate of Enrol's own. Robots trust only certificates of the fleet's CA, whereas
 	// a browser may need one of another CA at HTTP.
 	EnrolFiles PairFiles
@@ -117,27 +118,32 @@ type Config struct {
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int
 
-	// BackupMaxAge is the age from which the newest backup is an alert; 0 = never. Without BackupExpected it is one
-	// only if a backup was ever made.
-	BackupMaxAge   time.Duration
-	BackupExpected bool
-	// SealKey is a file with the key that seals the secrets of receivers; it is made if it is missing. Default: with CA a key
-	// that follows from the fleet's keys, else a file beside Spool. Instances on one database need the same.
-	SealKey string
-	// NotifyAllow are addresses to which notifications may go although they are of this machine or link-local.
-	NotifyAllow []netip.Prefix
+	BackupAge     alerts.BackupAge
+	Notifications Notifications
 
-	// How long history is kept; negative = for ever.
-	KeepAudit    time.Duration // 365 days
-	KeepCommands time.Duration // 90 days, with their batches; an open one stays
-	KeepEvents   time.Duration // 30 days
-
-	KeepMinutes      time.Duration // measurements with a point a minute; 7 days
-	KeepMeasurements time.Duration // measurements with a point each 15 minutes; 365 days
+	Keep Retention
 
 	Heartbeat  time.Duration // 1 s; robots rely on it, and only tests change it
 	KeepUnused time.Duration // how long bytes that nothing refers to stay in the broker and the database; 24 h
 	Logger     *slog.Logger
+}
+
+// Notifications are the settings of notifications.
+type Notifications struct {
+	// SealKey is a file with the key that seals the secrets of receivers; it is made if it is missing. Default: with CA a key
+	// that follows from the fleet's keys, else a file beside Spool. Instances on one database need the same.
+	SealKey string
+	// Allow are addresses to which notifications may go although they are of this machine or link-local.
+	Allow []netip.Prefix
+}
+
+// Retention is how long history is kept; negative = for ever.
+type Retention struct {
+	Audit        time.Duration // 365 days
+	Commands     time.Duration // 90 days, with their batches; an open one stays
+	Events       time.Duration // 30 days
+	Minutes      time.Duration // measurements with a point a minute; 7 days
+	Measurements time.Duration // measurements with a point each 15 minutes; 365 days
 }
 
 func (c *Config) complete() error {
@@ -172,11 +178,11 @@ func (c *Config) complete() error {
 			*d = v * 24 * time.Hour
 		}
 	}
-	days(&c.KeepAudit, DefaultAuditDays)
-	days(&c.KeepCommands, DefaultCommandDays)
-	days(&c.KeepEvents, DefaultEventDays)
-	days(&c.KeepMinutes, DefaultMinuteDays)
-	days(&c.KeepMeasurements, DefaultMeasurementDays)
+	days(&c.Keep.Audit, DefaultAuditDays)
+	days(&c.Keep.Commands, DefaultCommandDays)
+	days(&c.Keep.Events, DefaultEventDays)
+	days(&c.Keep.Minutes, DefaultMinuteDays)
+	days(&c.Keep.Measurements, DefaultMeasurementDays)
 	if c.KeepUnused == 0 {
 		c.KeepUnused = 24 * time.Hour
 	}
@@ -247,7 +253,7 @@ func (c *Config) completePublicURL() error {
 // completeIdentity checks the settings of certificates and addresses.
 func (c *Config) completeIdentity() error {
 	switch {
-	case (c.HTTPCert == "") != (c.HTTPKey == ""):
+	case (c.HTTPFiles.Cert == "") != (c.HTTPFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --http-tls-cert FILE --http-tls-key FILE")
 	case (c.BrokerFiles.Cert == "") != (c.BrokerFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
@@ -255,7 +261,7 @@ func (c *Config) completeIdentity() error {
 		return errors.New("--enrol needs the keys of the fleet: write --ca DIR; fleetd ca init makes them")
 	case (c.EnrolFiles.Cert == "") != (c.EnrolFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --enrol-tls-cert FILE --enrol-tls-key FILE")
-	case c.Enrol != "" && c.HTTPCert == "" && c.EnrolFiles.Cert == "":
+	case c.Enrol != "" && c.HTTPFiles.Cert == "" && c.EnrolFiles.Cert == "":
 		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE, or --enrol-tls-cert and --enrol-tls-key for --enrol only; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {

@@ -76,18 +76,13 @@ type Fleet struct {
 	measurer      *measurer.Measurer
 	teleop        *teleop.Hub
 	metrics       *metrics.Collector
-	alerts        *alerts.Source
-	notifier      *notifier.Notifier
-	sender        *notifier.Sender
-	sealer        *vault.Sealer
+	notify        notifying
 
-	vault       *vault.Vault        // nil without the fleet's keys
-	certificate *certificate.Server // nil without TLS
-	// robotsCertificate is that of the address for robots; nil without such an address.
-	robotsCertificate *certificate.Server
-	identity          *certificate.Identity
-	accounts          *accounts.Keeper
-	web               web
+	vault        *vault.Vault // nil without the fleet's keys
+	certificates served
+	identity     *certificate.Identity
+	accounts     *accounts.Keeper
+	web          web
 
 	link   *link.Link
 	opened chan struct{} // closed when link is set
@@ -97,6 +92,20 @@ type Fleet struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 	failed  chan error
+}
+
+// served are the certificates with which fleetd serves; nil without TLS and without such an address.
+type served struct {
+	http   *certificate.Server
+	robots *certificate.Server // that of the address for robots
+}
+
+// notifying lists alerts and sends notifications about them.
+type notifying struct {
+	alerts   *alerts.Source
+	notifier *notifier.Notifier
+	sender   *notifier.Sender
+	sealer   *vault.Sealer
 }
 
 // Run serves until ctx ends. It calls ready, if given, once the address is bound.
@@ -179,7 +188,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.begin(&f.running, "accounts", func() { f.accounts.Run(running) })
 	f.begin(&f.running, "records", func() { f.records.Run(running) })
 	if f.web.listener != nil {
-		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
+		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPFiles.Cert != "") })
 	}
 	if f.web.robotsListener != nil {
 		f.running.Go(func() { f.serve(f.web.robotsServer, f.web.robotsListener, true) })
@@ -196,7 +205,7 @@ func (f *Fleet) URL() string {
 		return ""
 	}
 	scheme := "http"
-	if f.cfg.HTTPCert != "" {
+	if f.cfg.HTTPFiles.Cert != "" {
 		scheme = "https"
 	}
 	return scheme + "://" + f.web.listener.Addr().String()
@@ -317,7 +326,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "rollouts", func() { f.rollouts.Run(ctx, db) })
 	f.begin(&all, "schedules", func() { f.scheduler.Run(ctx, db) })
 	f.begin(&all, "measurements", func() { f.measurer.Run(ctx, db) })
-	f.begin(&all, "notifications", func() { f.notifier.Run(ctx, db) })
+	f.begin(&all, "notifications", func() { f.notify.notifier.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })

@@ -43,16 +43,16 @@ type web struct {
 // listen binds the address. It refuses one that other machines can reach in development mode,
 // and without TLS, since passwords would be readable on the network.
 func (f *Fleet) listen(ctx context.Context) error {
-	if f.cfg.HTTPCert != "" {
+	if f.cfg.HTTPFiles.Cert != "" {
 		var err error
-		if f.certificate, err = certificate.LoadServer(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
+		if f.certificates.http, err = certificate.LoadServer(f.cfg.HTTPFiles.Cert, f.cfg.HTTPFiles.Key, f.log, time.Now); err != nil {
 			return err
 		}
 	}
-	f.robotsCertificate = f.certificate
+	f.certificates.robots = f.certificates.http
 	if pair := f.cfg.EnrolFiles; pair.Cert != "" {
 		var err error
-		if f.robotsCertificate, err = certificate.LoadServer(pair.Cert, pair.Key, f.log, time.Now); err != nil {
+		if f.certificates.robots, err = certificate.LoadServer(pair.Cert, pair.Key, f.log, time.Now); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (f *Fleet) listen(ctx context.Context) error {
 	switch others := reachable(l.Addr()); {
 	case others && f.cfg.Dev:
 		err = fmt.Errorf("%s can be reached by others, and with --dev they could command every robot without signing in: use 127.0.0.1, or leave out --dev", f.cfg.HTTP)
-	case others && f.certificate == nil && !f.cfg.BehindProxy:
+	case others && f.certificates.http == nil && !f.cfg.BehindProxy:
 		err = fmt.Errorf("%s can be reached by others, who could read passwords on the way: give --http-tls-cert and --http-tls-key, or say --behind-tls-proxy if only a reverse proxy that speaks TLS reaches it", f.cfg.HTTP)
 	}
 	if err != nil {
@@ -111,8 +111,8 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
 	}
-	if f.certificate != nil {
-		s.TLSConfig = f.certificate.Config()
+	if f.certificates.http != nil {
+		s.TLSConfig = f.certificates.http.Config()
 	}
 	return s
 }
@@ -163,7 +163,7 @@ func (f *Fleet) routes() http.Handler {
 	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
 	api.ServeStopSocket(mux, guarded, time.Now, f.log)
 	guarded = f.metrics.Requests(guarded, time.Now)
-	if f.certificate != nil || f.cfg.BehindProxy {
+	if f.certificates.http != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
 	}
 	if !f.cfg.BehindProxy {
@@ -201,16 +201,16 @@ func (f *Fleet) allowedHost(host string) bool {
 	if slices.Contains(f.cfg.Hosts, host) {
 		return true
 	}
-	if f.certificate == nil {
+	if f.certificates.http == nil {
 		return false
 	}
-	pair, err := f.certificate.Current()
+	pair, err := f.certificates.http.Current()
 	return err == nil && pair.Leaf.VerifyHostname(host) == nil
 }
 
 // listenForRobots binds the address of robotsServer.
 func (f *Fleet) listenForRobots(ctx context.Context) error {
-	if f.cfg.Enrol == "" || f.robotsCertificate == nil || f.vault == nil {
+	if f.cfg.Enrol == "" || f.certificates.robots == nil || f.vault == nil {
 		return nil // without certificate or keys the start has failed already
 	}
 	l, err := f.cfg.Listen(ctx, "tcp", f.cfg.Enrol)
@@ -239,7 +239,7 @@ func (f *Fleet) robotsServer(running context.Context) *http.Server {
 	}))
 	guarded := api.Audited(api.Guard(admitted, f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue.Add)
 	s := f.httpServer(running, guarded, c)
-	s.TLSConfig = f.robotsCertificate.Config(f.vault.Issuers()...)
+	s.TLSConfig = f.certificates.robots.Config(f.vault.Issuers()...)
 	return s
 }
 
@@ -253,7 +253,7 @@ func (f *Fleet) EnrolURL() string {
 	}
 	_, port, _ := net.SplitHostPort(f.web.robotsListener.Addr().String())
 	host := "localhost"
-	if pair, err := f.robotsCertificate.Current(); err == nil {
+	if pair, err := f.certificates.robots.Current(); err == nil {
 		switch leaf := pair.Leaf; {
 		case len(leaf.DNSNames) > 0:
 			host = leaf.DNSNames[0]

@@ -60,7 +60,7 @@ func keyed(t *testing.T) func(*fleet.Config) {
 		t.Fatal(err)
 	}
 	return func(c *fleet.Config) {
-		c.CA, c.HTTPCert, c.HTTPKey, c.Enrol, c.RobotBrokers = dir, cert, key, "127.0.0.1:0", []string{"mqtts://broker.example:8883"}
+		c.CA, c.HTTPFiles, c.Enrol, c.RobotBrokers = dir, fleet.PairFiles{Cert: cert, Key: key}, "127.0.0.1:0", []string{"mqtts://broker.example:8883"}
 	}
 }
 
@@ -404,12 +404,12 @@ func listed(w *world, serial string) bool {
 
 func TestInconsistentConfigurationIsRefused(t *testing.T) {
 	for says, change := range map[string]func(*fleet.Config){
-		"--http-tls-key":     func(c *fleet.Config) { c.HTTPCert = "x.pem" },
+		"--http-tls-key":     func(c *fleet.Config) { c.HTTPFiles.Cert = "x.pem" },
 		"fleetd ca init":     func(c *fleet.Config) { c.Enrol = "127.0.0.1:0" },
 		"fleetd ca server":   func(c *fleet.Config) { c.Enrol, c.CA = "127.0.0.1:0", "x" },
 		"the fleet's keys":   func(c *fleet.Config) { c.CA = t.TempDir() },
 		"mqtts://broker":     func(c *fleet.Config) { c.RobotBrokers = []string{"broker"} },
-		"of fleetd's addres": func(c *fleet.Config) { c.HTTPCert, c.HTTPKey = "/nowhere.pem", "/nowhere.key" },
+		"of fleetd's addres": func(c *fleet.Config) { c.HTTPFiles = fleet.PairFiles{Cert: "/nowhere.pem", Key: "/nowhere.key"} },
 	} {
 		c := fleet.Config{Broker: "mqtt://127.0.0.1:1", Database: storetest.SQLite(t)}
 		change(&c)

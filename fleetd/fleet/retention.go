@@ -23,10 +23,8 @@ const (
 
 // pruner removes history that is older than the configuration allows. The leader prunes.
 type pruner struct {
-	log *slog.Logger
-	// How long each kind of history is kept; negative = for ever.
-	keepAudit, keepCommands, keepEvents, keepMinutes, keepMeasurements time.Duration
-
+	log    *slog.Logger
+	keep   Retention
 	leads  func() bool
 	failed func(what string, err error)
 	last   time.Time // when everything was pruned
@@ -35,9 +33,7 @@ type pruner struct {
 // newPruner makes the pruner.
 func (f *Fleet) newPruner() *pruner {
 	return &pruner{
-		log: f.log, keepAudit: f.cfg.KeepAudit, keepCommands: f.cfg.KeepCommands, keepEvents: f.cfg.KeepEvents,
-		keepMinutes: f.cfg.KeepMinutes, keepMeasurements: f.cfg.KeepMeasurements,
-		leads: f.leadership.Leads, failed: f.health.databaseFailed,
+		log: f.log, keep: f.cfg.Keep, leads: f.leadership.Leads, failed: f.health.databaseFailed,
 	}
 }
 
@@ -70,7 +66,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 	}
 	// Age depends on this machine's clock. If the whole audit is too old, either the clock
 	// jumped ahead or nothing happened for so long; in both cases pruning can wait.
-	if keep := p.keepAudit; keep >= 0 && !newest.IsZero() && newest.Before(now.Add(-keep)) {
+	if keep := p.keep.Audit; keep >= 0 && !newest.IsZero() && newest.Before(now.Add(-keep)) {
 		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest, "clock", now, "older_than", keep)
 		p.last = now
 		return
@@ -80,18 +76,18 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		keep time.Duration
 		step func(ctx context.Context, then time.Time, limit int) (int64, error)
 	}{
-		{"audit", p.keepAudit, func(ctx context.Context, then time.Time, limit int) (int64, error) {
+		{"audit", p.keep.Audit, func(ctx context.Context, then time.Time, limit int) (int64, error) {
 			return db.PruneAudit(ctx, now, then, limit)
 		}},
-		{"commands", p.keepCommands, db.PruneBatches},
-		{"rollouts", p.keepCommands, db.PruneRollouts},
-		{"runs of schedules", p.keepCommands, db.PruneScheduleRuns},
-		{"backups", p.keepAudit, db.PruneBackups},
-		{"notifications", p.keepCommands, db.PruneNotifications},
-		{"events", p.keepEvents, db.PruneEvents},
-		{"measurements by minute", p.keepMinutes, db.PruneMinuteMeasurements},
-		{"measurements by quarter hour", p.keepMeasurements, db.PruneQuarterMeasurements},
-		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
+		{"commands", p.keep.Commands, db.PruneBatches},
+		{"rollouts", p.keep.Commands, db.PruneRollouts},
+		{"runs of schedules", p.keep.Commands, db.PruneScheduleRuns},
+		{"backups", p.keep.Audit, db.PruneBackups},
+		{"notifications", p.keep.Commands, db.PruneNotifications},
+		{"events", p.keep.Events, db.PruneEvents},
+		{"measurements by minute", p.keep.Minutes, db.PruneMinuteMeasurements},
+		{"measurements by quarter hour", p.keep.Measurements, db.PruneQuarterMeasurements},
+		{"events of acts", min(p.keep.Events, keepRoutineEvents), db.PruneRoutineEvents},
 	} {
 		if history.keep < 0 {
 			continue

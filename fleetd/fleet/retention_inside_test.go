@@ -42,7 +42,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 	leads := false
 	now := time.Now()
 	p := &pruner{
-		log: slog.New(slog.NewTextHandler(&log, nil)), keepAudit: time.Hour, keepCommands: time.Hour, keepEvents: time.Hour, keepMinutes: time.Hour, keepMeasurements: time.Hour,
+		log: slog.New(slog.NewTextHandler(&log, nil)), keep: Retention{Audit: time.Hour, Commands: time.Hour, Events: time.Hour, Minutes: time.Hour, Measurements: time.Hour},
 		leads: func() bool { return leads }, failed: func(what string, err error) { t.Error(what, err) },
 	}
 	p.prune(t.Context(), db, now)
@@ -71,7 +71,7 @@ func TestHistoryIsPrunedEveryHour(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		db := storetest.Open(t, path)
 		p := &pruner{
-			log: slog.New(slog.DiscardHandler), keepAudit: 90 * time.Minute, keepCommands: -1, keepEvents: -1, keepMinutes: -1, keepMeasurements: -1,
+			log: slog.New(slog.DiscardHandler), keep: Retention{Audit: 90 * time.Minute, Commands: -1, Events: -1, Minutes: -1, Measurements: -1},
 			leads: func() bool { return true }, failed: func(what string, err error) { t.Error(what, err) },
 		}
 		ctx, cancel := context.WithCancel(t.Context())

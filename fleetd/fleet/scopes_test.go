@@ -177,7 +177,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "export-folder": 403, "verify-audit": 403,
-			"list-users": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
+			"list-users": 403, "list-backups": 403, "list-notifications": 403, "list-receivers": 403, "list-routes": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}

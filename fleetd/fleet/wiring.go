@@ -82,7 +82,7 @@ func (f *Fleet) makeDispatcher() {
 // makeIdentity makes this instance's identity with the broker.
 func (f *Fleet) makeIdentity() {
 	f.identity = certificate.NewIdentity(certificate.IdentityDeps{
-		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.robotsCertificate,
+		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.certificates.robots,
 		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now, EnrolURL: f.EnrolURL,
 	})
 }
@@ -133,23 +133,23 @@ func (f *Fleet) newMeasurer() *measurer.Measurer {
 // makeNotifier makes what lists alerts and sends notifications about them.
 func (f *Fleet) makeNotifier() {
 	switch {
-	case f.cfg.SealKey != "":
-		f.sealer = vault.FileSealer(f.cfg.SealKey)
+	case f.cfg.Notifications.SealKey != "":
+		f.notify.sealer = vault.FileSealer(f.cfg.Notifications.SealKey)
 	case f.vault != nil:
-		f.sealer = f.vault.Sealer()
+		f.notify.sealer = f.vault.Sealer()
 	default:
-		f.sealer = vault.FileSealer(strings.TrimSuffix(f.cfg.Spool, ".stops") + ".seal-key")
+		f.notify.sealer = vault.FileSealer(strings.TrimSuffix(f.cfg.Spool, ".stops") + ".seal-key")
 	}
-	f.alerts = &alerts.Source{
+	f.notify.alerts = &alerts.Source{
 		Now: f.Now, View: f.view, Acks: &change.Alerts{Deps: f.changes()}, Rollouts: f.rolloutChanges(), Schedules: &change.Schedules{Deps: f.changes()},
-		Backups: &change.Backups{Deps: f.changes()}, BackupMaxAge: f.cfg.BackupMaxAge, BackupExpected: f.cfg.BackupExpected,
+		Backups: &change.Backups{Deps: f.changes()}, BackupAge: f.cfg.BackupAge,
 	}
-	f.sender = notifier.NewSender(notifier.SenderDeps{
-		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.NotifyAllow}, Link: f.cfg.PublicURL,
+	f.notify.sender = notifier.NewSender(notifier.SenderDeps{
+		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.Notifications.Allow}, Link: f.cfg.PublicURL,
 	})
-	f.notifier = notifier.New(notifier.Deps{
-		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.alerts.ForNotifications,
-		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.sender,
+	f.notify.notifier = notifier.New(notifier.Deps{
+		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.notify.alerts.ForNotifications,
+		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.notify.sender,
 	})
 }
 
@@ -168,7 +168,7 @@ func (f *Fleet) makeAccounts() (err error) {
 		firstAdmin = func(name, password string) { f.cfg.FirstAdmin(name, password, beside+".admin-password") }
 	}
 	f.accounts = accounts.New(accounts.Deps{
-		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
+		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificates.http != nil || f.cfg.BehindProxy,
 		FirstAdmin: firstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: beside + ".accounts",
 		Provider: people, Refused: f.auditQueue.Add,
 		Rev: func(ctx context.Context) (int64, error) {

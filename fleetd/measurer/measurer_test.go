@@ -68,7 +68,7 @@ func counts(w *storetest.World, since time.Time) string {
 func TestChangeOfTheLeaderLosesNoMinute(t *testing.T) {
 	storetest.InWorld(t, func(w *storetest.World) {
 		began := time.Now().Truncate(time.Minute)
-		time.Sleep(time.Until(began.Add(time.Minute)))
+		w.Sleep(time.Until(began.Add(time.Minute)))
 		began = began.Add(time.Minute)
 		a, b := start(w, true), start(w, false)
 		drive(w, 15, a, b)
@@ -91,7 +91,7 @@ func TestChangeOfTheLeaderLosesNoMinute(t *testing.T) {
 func TestRestartLosesAtMostAPartOfAMinute(t *testing.T) {
 	storetest.InWorld(t, func(w *storetest.World) {
 		began := time.Now().Truncate(time.Minute).Add(time.Minute)
-		time.Sleep(time.Until(began))
+		w.Sleep(time.Until(began))
 		a := start(w, true)
 		drive(w, 6, a)
 		for range 4 {
@@ -116,7 +116,7 @@ func TestRestartLosesAtMostAPartOfAMinute(t *testing.T) {
 func TestMinutesWaitForTheDatabase(t *testing.T) {
 	storetest.InWorld(t, func(w *storetest.World) {
 		began := time.Now().Truncate(time.Minute).Add(time.Minute)
-		time.Sleep(time.Until(began))
+		w.Sleep(time.Until(began))
 		a := start(w, true)
 		drive(w, 12, a)
 		if err := w.DB.Close(); err != nil {
@@ -140,7 +140,7 @@ func TestMinutesWaitForTheDatabase(t *testing.T) {
 func TestHoursThatAreOverAreFolded(t *testing.T) {
 	storetest.InWorld(t, func(w *storetest.World) {
 		began := time.Now().Truncate(time.Hour).Add(time.Hour)
-		time.Sleep(time.Until(began))
+		w.Sleep(time.Until(began))
 		a := start(w, true)
 		for range 130 {
 			a.Observe(measure.Driven{Robot: "r1", SpeedMPS: 1}, time.Now())

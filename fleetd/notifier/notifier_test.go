@@ -88,7 +88,7 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 
 // Send is that of the receivers.
 func (w *world) Send(ctx context.Context, r change.Receiver, n notify.Notification, try int) (result notify.Result) {
-	time.Sleep(50 * time.Millisecond)
+	<-time.After(50 * time.Millisecond) // how long a receiver takes
 	w.Locked(func() {
 		if w.down {
 			result = notify.Result{Detail: "no answer: connection refused"}
