@@ -10,7 +10,7 @@ import (
 )
 
 // TestPackagedSettingsAreThoseOfThePrograms: the file of settings in each package has every flag that the program's
-// help lists, and a program takes every line of it that has a value.
+// help lists, and a program takes every line of it that has a value. The examples for containers set no others.
 func TestPackagedSettingsAreThoseOfThePrograms(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -62,6 +62,17 @@ func TestPackagedSettingsAreThoseOfThePrograms(t *testing.T) {
 			name := c.prefix + strings.ToUpper(strings.ReplaceAll(f[1], "-", "_"))
 			if f[1] != "help" && f[1] != c.unsaid && !names[name] {
 				t.Errorf("%s lacks %s", c.env, name)
+			}
+		}
+		for _, example := range []string{"compose.yaml", "kubernetes.yaml"} {
+			text, err := os.ReadFile(filepath.Join("../container", example))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range regexp.MustCompile(c.prefix+`[A-Z0-9_]+`).FindAllString(string(text), -1) {
+				if !names[name] {
+					t.Errorf("%s sets %s, which %s does not have", example, name, c.binary)
+				}
 			}
 		}
 		for _, one := range c.own {

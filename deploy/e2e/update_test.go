@@ -49,14 +49,14 @@ func TestUpdateWhileRobotsPerform(t *testing.T) {
 		booted[id] = m.boot(id)
 	}
 
-	// Broker and fleetd are replaced while the robots perform on.
+	// The broker and then fleetd are replaced while the robots perform on.
+	mark := m.observer.mark()
+	m.broker.terminate()
+	m.fleet = current
+	m.startBroker()
 	m.fleetd.terminate()
 	backup := filepath.Join(m.folder, "backup.db")
 	copyFile(t, filepath.Join(m.folder, "fleet.db"), backup)
-	m.broker.terminate()
-	m.fleet = current
-	mark := m.observer.mark()
-	m.startBroker()
 	m.mustStartFleetd()
 	m.awaitOnlineInFleetd(ids...)
 	replaced := m.observer.mark()
@@ -154,11 +154,12 @@ func (m *mixedReleases) mustStartFleetd() {
 func (m *mixedReleases) startRobotNamed(id string) {
 	m.t.Helper()
 	args := m.expand(m.robot, of(m.robot.commands.robotd, id))
-	for i, arg := range args {
+	for i, arg := range args { // each has data of its own
 		if arg == filepath.Join(m.folder, "r1") {
 			args[i] = filepath.Join(m.folder, id)
 		}
 	}
+	args = append(args, "--link-loss-ato", "continue") // how long the broker and fleetd are away depends on this machine
 	p := launch(m.t, id+" ("+m.robot.name+")", m.robot.program(m.t, "robotd"), args, nil)
 	m.robots[id] = p
 	if refusal := p.awaitReadyOrRefusal(); refusal != "" {
