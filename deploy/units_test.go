@@ -20,7 +20,7 @@ func TestServicesAreUnderstoodAndConfined(t *testing.T) {
 	if err != nil || len(units) != 4 {
 		t.Fatalf("unit files %v, %v", units, err)
 	}
-	program := regexp.MustCompile(`(?m)^(ExecStart=|ExecCondition=\+)\S+`)
+	program := regexp.MustCompile(`(?m)^(ExecStart=|ExecCondition=\+)/\S+`)
 	for _, path := range units {
 		text, err := os.ReadFile(filepath.Clean(path))
 		if err != nil {

@@ -15,8 +15,10 @@ out=$(realpath "$out") binary=$(realpath "$binary")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # own is what the program has in /etc/troupe, which a purge removes; dated says that a downgrade may not read its data.
+timers='' folders=''
 case $short in
 fleetd)
+	timers=fleetd-backup.timer folders=/var/backups/troupe
 	program=fleetd unit=fleetd dated=yes what='Server of a fleet of performing robots: API, console and command line.'
 	own='fleetd.env fleetd.pem fleetd.key.pem ca first-secrets for-the-broker'
 	;;
@@ -42,16 +44,23 @@ mkdir "$files/scripts"
 fill() {
 	sed -e "s|@PACKAGE@|troupe-$short|g; s|@PROGRAM@|$program|g; s|@UNIT@|$unit|g; s|@SHORT@|$short|g; s|@USER@|$unit|g" \
 		-e "s|@DATA@|/var/lib/troupe/$short|g; s|@OWN@|$own|g; s|@DATED@|$dated|g; s|@WHAT@|$what|g; s|@ARCH@|$arch|g" \
-		-e "s|@VERSION@|$version|g; s|@DEBVERSION@|$debversion|g; s|@BINARY@|$binary|g; s|@FILES@|$files|g; s|@UNITS@|${UNITS:-deploy/systemd}|g" "$1"
+		-e "s|@VERSION@|$version|g; s|@DEBVERSION@|$debversion|g; s|@BINARY@|$binary|g; s|@FILES@|$files|g; s|@TIMERS@|$timers|g; s|@FOLDERS@|$folders|g; s|@UNITS@|${UNITS:-deploy/systemd}|g" "$1"
 }
 for script in preinst postinst prerm postrm; do
 	fill "deploy/package/scripts/$script" >"$files/scripts/$script"
 done
 fill deploy/package/nfpm.yaml >"$files/nfpm.yaml"
-if [ "$short" = fleetd ]; then # stories to begin with
+if [ "$short" = fleetd ]; then # also stories to begin with, a backup each night, and what monitors the fleet
 	for folder in acts activities sounds stories; do
 		echo "  - {src: \"deploy/library/$folder/*\", dst: /usr/share/troupe/library/$folder/, file_info: {mode: 0644}}"
 	done >>"$files/nfpm.yaml"
+	cat >>"$files/nfpm.yaml" <<-END
+	  - {src: deploy/systemd/fleetd-backup.service, dst: /usr/lib/systemd/system/fleetd-backup.service, file_info: {mode: 0644}}
+	  - {src: deploy/systemd/fleetd-backup.timer, dst: /usr/lib/systemd/system/fleetd-backup.timer, file_info: {mode: 0644}}
+	  - {src: deploy/monitor/prometheus.yml, dst: /usr/share/troupe/monitor/prometheus.yml, file_info: {mode: 0644}}
+	  - {src: deploy/monitor/rules.yml, dst: /usr/share/troupe/monitor/rules.yml, file_info: {mode: 0644}}
+	  - {src: "deploy/monitor/grafana/*", dst: /usr/share/troupe/monitor/grafana/, file_info: {mode: 0644}}
+	END
 fi
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}

@@ -19,7 +19,7 @@ die() {
 	[ ! -e "$work/apt.log" ] || tail -n 5 "$work/apt.log" >&2
 	for name in "${!at[@]}"; do
 		echo "-- $name" >&2
-		on "$name" journalctl -q --no-pager -o cat -n 15 -u fleetd -u troupe-broker -u robotd >&2 || true
+		on "$name" journalctl -q --no-pager -o cat -n 15 -u fleetd -u fleetd-backup -u troupe-broker -u robotd >&2 || true
 	done
 	exit 1
 }
@@ -176,6 +176,11 @@ fresh() {
 	on fleet sh -c 'sed -n "s/.*admin has the password  //p" /etc/troupe/first-secrets >/root/password'
 	fleet login --user admin --password-file /root/password
 	on fleet fleetd doctor --env /etc/troupe/fleetd.env
+	on fleet mv /etc/troupe/ca/root.key.pem /root/stick # it is for root alone, so the service cannot put it into a backup
+	on fleet sh -c '(umask 077; echo "correct horse battery staple" >/etc/troupe/backup.passphrase)'
+	holds "the timer of backups runs" on fleet systemctl -q is-active fleetd-backup.timer
+	holds "a backup is made" on fleet systemctl start fleetd-backup
+	holds "it is there" on fleet sh -c 'ls /var/backups/troupe/*'
 
 	say "A second bare Debian as robot: apt install, the printed line, a story"
 	host r1
@@ -215,6 +220,7 @@ fresh() {
 	must_install r1 new robotd
 	until_holds "installed again, it is the same robot" online r1
 	on r1 apt-get purge -y -q troupe-robotd >/dev/null 2>&1
+	on fleet rm /etc/troupe/backup.passphrase # purge leaves it: without it nobody can open the backups
 	on fleet apt-get purge -y -q troupe-fleetd troupe-broker >/dev/null 2>&1
 	holds "purge leaves nothing of the robot" on r1 sh -c '[ ! -e /var/lib/troupe ] && [ ! -e /etc/troupe ]'
 	holds "purge leaves nothing of the server" on fleet sh -c '[ ! -e /var/lib/troupe ] && [ ! -e /etc/troupe ]'
