@@ -5,7 +5,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +32,8 @@ type Config struct {
 	From string // where the settings are from, for people
 	User string // the system user that fleetd runs as; "" = the one that runs this
 
-	Name, Version  string
+	Name           string
+	Version        string // of this program; "" = unknown
 	Namespace      schema.Namespace
 	Database       string
 	Spool          string
@@ -49,7 +49,6 @@ type Config struct {
 	Brokers        []string
 	BrokerFiles    link.Files
 	BrokerPassword string
-	SignKey        ed25519.PrivateKey
 	// Private are files with secrets besides the keys, such as those of settings.
 	Private []string
 	// OfOthers are such files of other users, such as those of the broker on the same computer.

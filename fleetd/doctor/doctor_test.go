@@ -6,11 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/doctor"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/setup/apply"
+	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/vault"
 	"troupe/schema"
@@ -89,8 +90,12 @@ func healthy(t *testing.T) string {
 		_, err := w.Run(t.Context())
 		p.must(err)
 		p.must(os.Remove(p.etc("ca/" + vault.RootKeyFile))) // it is in a safe
-		p.sql(`CREATE TABLE IF NOT EXISTS backups (kind TEXT, at INTEGER)`)
-		p.sql(`INSERT INTO backups (kind, at) VALUES ('made', ` + micros(time.Now()) + `)`)
+		db, err := store.Open(t.Context(), w.Plan.Database, time.Now(), slog.New(slog.DiscardHandler))
+		p.must(err)
+		p.must(db.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.AddBackup(t.Context(), time.Now(), store.Backup{ID: "b1", Kind: store.BackupMade, At: time.Now(), File: "fleet.backup", By: "a test"})
+		}))
+		p.must(db.Close())
 	})
 	return template
 }
@@ -137,8 +142,6 @@ func (p *patient) copyOf(from string) {
 		return os.WriteFile(filepath.Join(p.folder, rel), text, info.Mode().Perm())
 	}))
 }
-
-func micros(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }
 
 func (p *patient) etc(name string) string { return filepath.Join(p.folder, "etc", name) }
 
@@ -298,6 +301,8 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		{"two versions", func(p *patient) {
 			p.beats = append(p.beats, schema.FleetHeartbeat{Instance: schema.FleetInstance{Version: "v2", Database: true}})
 		}, "instances", finding.Warn, "fleetd v1 (leads), fleetd-b v2; they are not of the same version", "update the others"},
+		{"an upgrade without a restart", func(p *patient) { p.c.Version = "v2" }, "instances", finding.Warn, "this program is v2",
+			"restart the service"},
 		{"nobody leads", func(p *patient) { p.beats[0].Instance.Leads = false }, "instances", finding.Warn, "0 of them lead", "see their logs"},
 		{"a clock of another instance", func(p *patient) { p.beats[0].TS = schema.Time(3_600_000) }, "instances", finding.Fail,
 			"differs from that of fleetd by 1h0m", "set the clock"},

@@ -304,12 +304,16 @@ func (x *examination) instances(got heard) {
 	slices.Sort(names)
 	slices.Sort(slow)
 	all := strings.Join(names, ", ")
+	own, runs := got.instances[x.c.Name]
 	switch {
 	case len(slow) > 0:
 		x.fail("instances", all+"; the clock here differs from that of "+strings.Join(slow, ", "), setClock+", on each computer of an instance")
 	case leaders != 1:
 		x.warn("instances", fmt.Sprintf("%s; %d of them lead", all, leaders), "one leads as soon as it reaches database and broker: see "+
 			"their logs")
+	case x.c.Version != "" && runs && own.Instance.Version != x.c.Version[:min(len(x.c.Version), schema.MaxInstanceVersion)]:
+		x.warn("instances", all+"; this program is "+x.c.Version, "restart the service, so that it runs what is installed: systemctl "+
+			"restart fleetd")
 	case len(versions) > 1:
 		x.warn("instances", all+"; they are not of the same version", "update the others soon: docs/update.md says in which order")
 	default:

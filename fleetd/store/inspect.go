@@ -53,7 +53,7 @@ func Inspect(ctx context.Context, address string) (found Inspection, err error) 
 	return found, err
 }
 
-// newestMigration is the version of the schema that this fleetd makes.
+// newestMigration is the version of the schema that this fleetd makes: the newest migration is a file, not one in Go.
 func newestMigration() (int64, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil || len(files) == 0 {
@@ -139,10 +139,8 @@ func inspectSQLite(ctx context.Context, path string) (found Inspection, err erro
 		return found, fmt.Errorf("open the database: %w", err)
 	}
 	query := "mode=ro&_pragma=busy_timeout(5000)"
-	if _, _, err := sizeOf(path + "-wal"); err == nil {
-		if _, there, _ := sizeOf(path + "-wal"); !there {
-			query += "&immutable=1" // nobody uses the file: without this SQLite would make its WAL
-		}
+	if _, there, err := sizeOf(path + "-wal"); err == nil && !there {
+		query += "&immutable=1" // nobody uses the file: without this SQLite would make its WAL
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query}).String())
 	if err != nil {
