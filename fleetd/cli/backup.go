@@ -24,7 +24,7 @@ import (
 )
 
 // fileSettings are the settings of serve that name a file or a folder which belongs into a backup.
-var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "seal-key", "config"}
+var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "enrol-tls-cert", "enrol-tls-key", "broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "seal-key", "config"}
 
 // shownTime is the format of the moment that a backup is a copy of.
 const shownTime = "2006-01-02 15:04:05 UTC"
