@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/metrics"
 	"troupe/fleetd/store"
@@ -122,7 +123,7 @@ func TestMetricsSayThatNobodyLeadsWithoutADatabase(t *testing.T) {
 		w.metric("leader", is(0))
 		w.metric("database_up", is(0))
 	}, withMetrics, func(c *fleet.Config) {
-		c.Database, c.Spool = "postgres://nobody@nowhere/none", strings.TrimPrefix(c.Database, "sqlite:")+".stops"
+		c.Database, c.Spool = "postgres://nobody@127.0.0.1/none", strings.TrimPrefix(c.Database, "sqlite:")+".stops"
 		c.DialDatabase = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route to host") }
 	})
 }
@@ -137,6 +138,41 @@ func TestTooManyRobotsAreNoLabels(t *testing.T) {
 			t.Errorf("%d robots are named", n)
 		}
 	}, withMetrics)
+}
+
+func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for url, want := range map[string]int{
+			"http://127.0.0.1:9102/metrics": http.StatusOK, "http://127.0.0.1:9102/": http.StatusNotFound, "http://127.0.0.1:9102/api/v1/version": http.StatusNotFound,
+			"http://evil.example:9102/metrics": http.StatusForbidden,
+		} {
+			answer, err := w.client().Get(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%s: %d, want %d", url, answer.StatusCode, want)
+			}
+		}
+		if code := w.scrape().Code; code != http.StatusNotFound {
+			t.Errorf("at the address of the API: %d", code)
+		}
+	}, func(c *fleet.Config) { c.Metrics = "127.0.0.1:9102" })
+}
+
+func TestMetricsAtTheAPINeedSomebodyWhoSeesEveryRobot(t *testing.T) {
+	ofOneSite := auth.Dev()
+	ofOneSite.Sites = []string{"museum"}
+	for want, who := range map[int]auth.Authenticator{
+		http.StatusUnauthorized: auth.Everybody{}, http.StatusForbidden: auth.Everybody{Principal: ofOneSite}, http.StatusOK: auth.Everybody{Principal: auth.Dev()},
+	} {
+		inWorld(t, func(w *world) {
+			if answer := w.scrape(); answer.Code != want {
+				t.Errorf("%d %s, want %d", answer.Code, answer.Body, want)
+			}
+		}, withMetrics, func(c *fleet.Config) { c.Dev, c.Authenticator = false, who })
+	}
 }
 
 func TestMetricsAreOffUnlessAskedFor(t *testing.T) {
