@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +25,7 @@ import (
 	"troupe/schema"
 	"troupe/schema/argon2id"
 	"troupe/schema/build"
+	"troupe/schema/logs"
 	"troupe/schema/program"
 )
 
@@ -78,6 +78,7 @@ list, as of --ws-origin, are separated by commas.`,
 	f.Bool("dev", false, "accept every client without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("log-format", "text", "text or json: a line of the log is key=value, or a JSON object")
 	root.AddCommand(
 		aclCommand(), explainCommand(), program.Describe(),
 		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file",
@@ -127,8 +128,8 @@ func serve(cmd *cobra.Command) error {
 	if err := k.Load(posflag.Provider(cmd.Flags(), ".", k), nil); err != nil {
 		return fmt.Errorf("read flags: %w", err)
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {
+	log, err := logs.New(os.Stderr, k.String("log-format"), k.String("log-level"))
+	if err != nil {
 		return err
 	}
 	cfg := server.Config{
@@ -139,7 +140,7 @@ func serve(cmd *cobra.Command) error {
 			ClientCA: k.String("client-ca"), CRL: k.String("crl"),
 		},
 		Dev: k.Bool("dev"), Namespace: schema.Namespace(k.String("namespace")),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Logger: log,
 	}
 	if cfg.Dev {
 		fmt.Fprint(cmd.ErrOrStderr(), banner)

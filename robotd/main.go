@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 
 	"troupe/robotd/robot"
 	"troupe/schema/build"
+	"troupe/schema/logs"
 	"troupe/schema/program"
 )
 
@@ -70,7 +70,9 @@ func run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	cfg.Version = build.Version()
-	cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	if cfg.Logger, err = logs.New(os.Stderr, cfg.LogFormat, level.String()); err != nil {
+		return err
+	}
 	cfg.Ready = func() {
 		fmt.Fprintf(cmd.OutOrStdout(), "ready robot=%s broker=%s\n", cfg.ID, cfg.Broker)
 	}

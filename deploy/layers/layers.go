@@ -33,6 +33,8 @@ var Table = []Layer{
 		Folders: []string{"schema/metric"}},
 	{What: "for tests of such tables",
 		Folders: []string{"schema/metric/metrictest"}},
+	{What: "loggers of the programs",
+		Folders: []string{"schema/logs"}},
 	{What: "what the computer says of itself",
 		Folders: []string{"schema/host"}},
 	{What: "state machines as tables, and enums as in their source", Pure: true,

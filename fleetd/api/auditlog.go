@@ -142,7 +142,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f audit.Filte
 	for after := int64(0); more; {
 		rows, err := s.History.AuditChain(ctx, after, exportPage)
 		if err != nil {
-			s.Log.Error("export of the audit ended early", "after", after, "error", err)
+			s.Log.ErrorContext(ctx, "export of the audit ended early", "after", after, "error", err)
 			panic(http.ErrAbortHandler) // the client sees that the file is not whole
 		}
 		_ = connection.SetWriteDeadline(s.Now().Add(partTimeout)) // if it fails, the server's own deadline applies

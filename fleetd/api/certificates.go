@@ -118,6 +118,6 @@ func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial
 		return nil, s.fail(err, "certificate "+serial)
 	}
 	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Status().Broker.OK}
-	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", attribute(p, in).Who, "why", in.Why)
+	s.Log.WarnContext(ctx, "certificate revoked", "serial", serial, "of", out.Name, "by", attribute(p, in).Who, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

@@ -163,7 +163,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	}
 	if s.Dispatcher.Cancel(ctx, id) {
 		if err := s.Commands.NoteCancelled(context.WithoutCancel(ctx), p, id, attribute(p, by)); err != nil {
-			s.Log.Error("cancellation not written to the audit", "command", id, "by", attribute(p, by).Who, "error", err)
+			s.Log.ErrorContext(ctx, "cancellation not written to the audit", "command", id, "by", attribute(p, by).Who, "error", err)
 		}
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
 		return &answer[CancelResult]{CancelResult{Command: toCommand(c)}}, nil

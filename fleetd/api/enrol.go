@@ -77,7 +77,7 @@ func (s *server) enrol(ctx context.Context, in *bodyOf[schema.EnrolRequest]) (*a
 			return tooOften
 		}
 		s.tokenLimit.countWrong(in.remote, now)
-		s.Log.Warn("enrolment refused", "remote", in.remote, "why", no.Detail)
+		s.Log.WarnContext(ctx, "enrolment refused", "remote", in.remote, "why", no.Detail)
 		return problemAs(KindToken, no)
 	}
 	token, err := schema.ParseToken(in.Body.Token)
@@ -102,7 +102,7 @@ func (s *server) enrol(ctx context.Context, in *bodyOf[schema.EnrolRequest]) (*a
 	case err != nil:
 		return nil, s.failCredential(err, "robot "+token.Robot)
 	}
-	s.Log.Info("robot enrolled", "robot", c.Robot, "remote", in.remote, "until", schema.TimeOf(c.NotAfter).String())
+	s.Log.InfoContext(ctx, "robot enrolled", "robot", c.Robot, "remote", in.remote, "until", schema.TimeOf(c.NotAfter).String())
 	return &answer[schema.Enrolled]{s.enrolled(issuer, c, now)}, nil
 }
 
@@ -149,7 +149,7 @@ func (s *server) renew(ctx context.Context, in *bodyOf[schema.RenewRequest]) (*a
 	if err != nil {
 		return nil, s.failCredential(err, "robot "+holder.Name)
 	}
-	s.Log.Info("certificate renewed", "robot", holder.Name, "until", schema.TimeOf(c.NotAfter).String())
+	s.Log.InfoContext(ctx, "certificate renewed", "robot", holder.Name, "until", schema.TimeOf(c.NotAfter).String())
 	return &answer[schema.Enrolled]{s.enrolled(issuer, c, now)}, nil
 }
 

@@ -198,7 +198,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	}
 	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Status().Broker.OK}
 	if !in.DryRun {
-		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who, "why", in.Why)
+		s.Log.WarnContext(ctx, "robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who, "why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil
 }

@@ -25,7 +25,8 @@ type Problem struct {
 	Count   *int   `json:"count,omitempty" doc:"how many robots it would affect now"`
 	Confirm string `json:"confirm,omitempty" doc:"the names to send as confirmation"`
 
-	retryAfter int // seconds for the header Retry-After; 0 = none
+	fault      *fault // for the log; nil = there is none
+	retryAfter int    // seconds for the header Retry-After; 0 = none
 }
 
 // Finding is one error or warning about a request or a document.

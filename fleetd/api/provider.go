@@ -72,7 +72,7 @@ func (s *server) refusedByProvider(w http.ResponseWriter, r *http.Request, next 
 		}
 	}
 	if reason == "database" {
-		s.Log.Error("sign-in with the provider failed", "error", err)
+		s.Log.ErrorContext(r.Context(), "sign-in with the provider failed", "error", err)
 	}
 	http.Redirect(w, r, s.Base+signInPage+"?"+url.Values{"refused": {reason}, "next": {next}}.Encode(), http.StatusSeeOther)
 }

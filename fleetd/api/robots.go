@@ -187,7 +187,7 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 		return nil, s.fail(err, "robot "+id)
 	}
 	if added {
-		s.Log.Info("robot adopted", "robot", id, "by", attribute(p, by).Who)
+		s.Log.InfoContext(ctx, "robot adopted", "robot", id, "by", attribute(p, by).Who)
 	}
 	args, err := schema.Encode(map[string]string{"fleet_id": s.Status().FleetID})
 	if err != nil {

@@ -74,7 +74,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema links in answers
 	config.RejectUnknownQueryParameters = true
-	config.Transformers = []huma.Transformer{asProblem}
+	config.Transformers = []huma.Transformer{asProblem, s.logFault}
 	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[view.Row](), reflect.TypeFor[view.Robot]())
@@ -182,7 +182,7 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 				panic(fault) // net/http ends the connection, so that the client sees that the answer is not whole
 			}
 			if fault != nil {
-				log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
+				log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
 				Write(w, KindInternal.Problem("the request triggered a defect of fleetd", "report it to the developers with fleetd's log"))
 			}
 		}()
@@ -250,8 +250,8 @@ func serveKind(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s (%d)\n\n%s\n", k.Title, k.Status, k.Meaning)
 }
 
-// fail turns an error of the database, or of a component that asks it, into a problem. It logs
-// an error that it does not know, and answers that the database does not answer. what names the
+// fail turns an error of the database, or of a component that asks it, into a problem. An
+// error that it does not know is logged with the answer, which says that the database does not answer. what names the
 // resource of the request.
 func (s *server) fail(err error, what string) error {
 	var p *Problem
@@ -270,13 +270,29 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, change.ErrBusy):
 		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
 	case errors.Is(err, change.ErrOutcomeUnknown):
-		s.Log.Error("commit outcome unknown", "resource", what, "error", err)
-		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; you can still stop robots")
+		p = KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; you can still stop robots")
+		p.fault = &fault{"commit outcome unknown", what, err}
+		return p
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
 		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
-	s.Log.Error("request failed", "resource", what, "error", err)
-	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+	p = KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+	p.fault = &fault{"request failed", what, err}
+	return p
+}
+
+// fault is why a request could not be served, for the log: clients learn no more than its Problem.
+type fault struct {
+	message, resource string
+	err               error
+}
+
+// logFault logs the fault of an answer with the ids of its request.
+func (s *server) logFault(ctx huma.Context, _ string, v any) (any, error) {
+	if p, ok := v.(*Problem); ok && p.fault != nil {
+		s.Log.ErrorContext(ctx.Context(), p.fault.message, "resource", p.fault.resource, "error", p.fault.err)
+	}
+	return v, nil
 }
 
 // failed is fail for what may also find problems, which it refuses; nil if there is neither.

@@ -89,7 +89,7 @@ func (s *server) try(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried],
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
 		defer cancel()
 		if _, failed := send(last, "control/release", releaseOf(c.Answer.Lease), ""); failed != nil {
-			s.Log.Warn("control not given back", "robot", in.ID, "error", failed)
+			s.Log.WarnContext(ctx, "control not given back", "robot", in.ID, "error", failed)
 		}
 		return nil, err
 	}

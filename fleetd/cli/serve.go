@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"strconv"
@@ -23,6 +22,7 @@ import (
 	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
+	"troupe/schema/logs"
 	"troupe/schema/score"
 )
 
@@ -95,6 +95,7 @@ broker-password in the file.`,
 	providerFlags(f)
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("log-format", "text", "text or json: a line of the log is key=value, or a JSON object")
 	return c
 }
 
@@ -103,9 +104,9 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return &failure{code: exitUsage, err: err}
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {
-		return usage("log-level %q: write debug, info, warn or error", k.String("log-level"))
+	log, err := logs.New(sh.Err, k.String("log-format"), k.String("log-level"))
+	if err != nil {
+		return usage("%v", err)
 	}
 	key, err := signingKey(k.String("sign-key"))
 	if err != nil {
@@ -151,7 +152,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
 		RobotBrokers: stringList(k, "robot-broker"),
 		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
-		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
+		Logger: log,
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
 		if url := f.EnrolURL(); url != "" {

@@ -161,7 +161,7 @@ func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands
 	for _, c := range out {
 		d.Send(ctx, c)
 	}
-	d.deps.Log.Warn("stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	d.deps.Log.WarnContext(ctx, "stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
 	return t
 }
 

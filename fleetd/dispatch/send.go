@@ -42,6 +42,6 @@ func (d *Dispatcher) SendNow(ctx context.Context, c command.Command) {
 	defer cancel()
 	m := link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, c.Robot, d.deps.Name, group, name), Payload: c.Payload, QoS: 1}
 	if err := d.deps.Publish(ctx, m); err != nil {
-		d.deps.Log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "id", c.ID, "error", err)
+		d.deps.Log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "command", c.ID, "error", err)
 	}
 }

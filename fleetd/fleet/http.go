@@ -162,7 +162,7 @@ func (f *Fleet) routes() http.Handler {
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
 	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
 	api.ServeStopSocket(mux, guarded, time.Now, f.log)
-	guarded = f.metrics.Requests(guarded, time.Now)
+	guarded = f.observed(guarded)
 	if f.certificates.http != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
 	}

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/command"
 	"troupe/fleetd/metrics"
 )
 
@@ -102,4 +104,10 @@ func (c *Config) checkMetrics() error {
 		return errors.New("metrics " + c.Metrics + ": write host:port, such as 127.0.0.1:9102, or http for the address of --http")
 	}
 	return nil
+}
+
+// commandSettled notes a command whose state is not expected to change any more.
+func (f *Fleet) commandSettled(c command.Command, now time.Time) {
+	f.metrics.CommandSettled(c, now)
+	f.log.Debug("command settled", "command", c.ID, "batch", c.Batch, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
 }

@@ -73,7 +73,7 @@ func (f *Fleet) makeDispatcher() {
 		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
-		DeferIfReleasing: f.releases.DeferIfReleasing, Settled: f.metrics.CommandSettled,
+		DeferIfReleasing: f.releases.DeferIfReleasing, Settled: f.commandSettled,
 	}
 	f.auditQueue = auditqueue.New(auditqueue.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
 	f.dispatcher, f.questions, f.auditor, f.orphanEnder = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphanEnder(d)

@@ -89,16 +89,9 @@ func (c *Collector) MeasureTransaction(now func() time.Time) (end func(error)) {
 	}
 }
 
-// Requests measures the requests of a server; now is the clock.
-func (c *Collector) Requests(next http.Handler, now func() time.Time) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began, answer := now(), &statusWriter{ResponseWriter: w}
-		next.ServeHTTP(answer, r)
-		if r.Header.Get("Upgrade") != "" || strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
-			return // it was open for as long as somebody looked
-		}
-		c.requests.WithLabelValues(methodOf(r.Method), strconv.Itoa(cmp.Or(answer.status, http.StatusOK)/100)+"xx").Observe(now().Sub(began).Seconds())
-	})
+// RequestServed counts a request.
+func (c *Collector) RequestServed(method string, status int, took time.Duration) {
+	c.requests.WithLabelValues(methodOf(method), strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
 }
 
 // methodOf keeps clients from making up labels.
@@ -109,20 +102,6 @@ func methodOf(method string) string {
 	}
 	return "other"
 }
-
-// statusWriter notes the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = cmp.Or(w.status, status)
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap gives http.ResponseController what the server's writer can do.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // scrapeWithin bounds the queries of the database of one scrape, which a scraper waits for.
 const scrapeWithin = 3 * time.Second

@@ -86,6 +86,8 @@ type Config struct {
 
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
+	// LogFormat is the setting log_format: text or json.
+	LogFormat string
 	// Ready is called once the loop runs; it does not wait for the broker.
 	Ready func()
 	// BeforeWrite, if not nil, is called with "latches" or "saves" before each write of them

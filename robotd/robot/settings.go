@@ -90,6 +90,7 @@ var settings = []setting{
 	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
 	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to whoever sends the token as Authorization: Bearer; default: no metrics"},
 	{"log_level", "info", "debug, info, warn or error"},
+	{"log_format", "text", "text or json: a line of the log is key=value, or a JSON object"},
 }
 
 // sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
@@ -216,9 +217,15 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		if c.Page.MetricsToken = strings.TrimSpace(string(b)); err == nil && len(c.Page.MetricsToken) < minToken {
 			err = fmt.Errorf("the token in %s has fewer than %d characters", path, minToken)
 		}
+		if err == nil && (c.Page.Listen == "" || c.Page.Listen == noPage) {
+			err = errors.New("metrics are at the address of the page, and page is off")
+		}
 		if err != nil {
 			fault("metrics_token_file: %w", err)
 		}
+	}
+	if c.LogFormat = k.String("log_format"); c.LogFormat != "text" && c.LogFormat != "json" {
+		fault("log_format: %q is neither text nor json", c.LogFormat)
 	}
 	if err := level.UnmarshalText([]byte(k.String("log_level"))); err != nil {
 		fault("log_level: %w", err)

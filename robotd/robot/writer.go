@@ -231,7 +231,7 @@ func (s *writer) publishAnswer(p numberedPublish, m link.Message) error {
 	wait, err := s.link.PublishAsync(noWait, m)
 	if err != nil {
 		<-s.confirms
-		s.log.Debug("answer not published", "topic", m.Topic, "error", err)
+		s.log.Debug("answer not published", "topic", m.Topic, "command", p.Confirm.ID(), "error", err)
 		return err
 	}
 	s.waiting.Go(func() {
@@ -239,7 +239,7 @@ func (s *writer) publishAnswer(p numberedPublish, m link.Message) error {
 		ctx, cancel := context.WithTimeout(s.ctx, publishWait)
 		defer cancel()
 		if err := wait(ctx); err != nil {
-			s.log.Debug("answer not confirmed", "topic", m.Topic, "error", err)
+			s.log.Debug("answer not confirmed", "topic", m.Topic, "command", p.Confirm.ID(), "error", err)
 			return
 		}
 		s.loop.meter.acknowledged(published)
