@@ -165,7 +165,8 @@ func (s *server) notifications(t *operation.Table) {
 		Language string `query:"language" enum:"en,de" default:"en" doc:"of what they say"`
 		Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"at most this many"`
 	}) (*answer[NotificationList], error) {
-		all, err := s.Notifications.List(ctx, change.NotificationQuery{State: notify.DeliveryState(in.State), Receiver: in.Receiver, Route: in.Route, Limit: in.Limit})
+		all, err := s.Notifications.List(ctx, change.NotificationQuery{State: notify.DeliveryState(in.State), Receiver: in.Receiver,
+			Route: in.Route, Limit: in.Limit})
 		if err != nil {
 			return nil, s.fail(err, "notifications")
 		}
@@ -191,7 +192,8 @@ func (s *server) notifications(t *operation.Table) {
 			Why string `json:"why,omitempty" maxLength:"256" doc:"the reason, for the audit"`
 		}
 	}) (*answer[Notification], error) {
-		n, found, err := s.Notifications.Resend(ctx, in.principal, in.ID, attribute(in.principal, audit.Attribution{Who: in.Body.By, Why: in.Body.Why}))
+		n, found, err := s.Notifications.Resend(ctx, in.principal, in.ID, attribute(in.principal, audit.Attribution{Who: in.Body.By,
+			Why: in.Body.Why}))
 		if err := s.failed(err, "notification "+in.ID, inBody("", found)); err != nil {
 			return nil, err
 		}
@@ -247,7 +249,8 @@ func (s *server) receivers(t *operation.Table) {
 		Body ReceiverRequest
 	}) (*answer[Receiver], error) {
 		w := in.Body
-		r, found, err := s.Notifications.PutReceiver(ctx, in.principal, in.ID, w.Receiver, w.Secrets, w.DryRun, attribute(in.principal, audit.Attribution{Who: w.By, Why: w.Why}))
+		r, found, err := s.Notifications.PutReceiver(ctx, in.principal, in.ID, w.Receiver, w.Secrets, w.DryRun, attribute(in.principal,
+			audit.Attribution{Who: w.By, Why: w.Why}))
 		if err := s.failed(err, "receiver "+in.ID, inBody("", found)); err != nil {
 			return nil, err
 		}
@@ -290,7 +293,8 @@ func (s *server) receivers(t *operation.Table) {
 		}
 		n := notify.Notification{ID: uuid.NewString(), Kind: notify.KindTest, Receiver: in.ID, At: timeOf(s.Now())}
 		result := s.Sender.Send(ctx, r, n, 1)
-		if err := s.Notifications.NoteTest(ctx, in.principal, in.ID, result, attribute(in.principal, audit.Attribution{Who: in.Body.By})); err != nil {
+		if err := s.Notifications.NoteTest(ctx, in.principal, in.ID, result, attribute(in.principal,
+			audit.Attribution{Who: in.Body.By})); err != nil {
 			return nil, s.fail(err, "receiver "+in.ID)
 		}
 		return &answer[TestResult]{TestResult{OK: result.OK, ID: n.ID, Detail: result.Detail}}, nil
@@ -340,7 +344,8 @@ func (s *server) notificationRoutes(t *operation.Table) {
 		Body RouteRequest
 	}) (*answer[NotificationRoute], error) {
 		w := in.Body
-		r, found, err := s.Notifications.PutRoute(ctx, in.principal, in.ID, w.Route, w.DryRun, attribute(in.principal, audit.Attribution{Who: w.By, Why: w.Why}))
+		r, found, err := s.Notifications.PutRoute(ctx, in.principal, in.ID, w.Route, w.DryRun, attribute(in.principal,
+			audit.Attribution{Who: w.By, Why: w.Why}))
 		if err := s.failed(err, "route "+in.ID, inBody("", found)); err != nil {
 			return nil, err
 		}

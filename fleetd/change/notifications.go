@@ -100,7 +100,8 @@ func idProblems(what, id string) []schema.Problem {
 	if schema.ValidID(id) {
 		return nil
 	}
-	return []schema.Problem{schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a %s", id, what), "write a to z, 0 to 9 and -, at most 63 characters")}
+	return []schema.Problem{schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a %s", id, what),
+		"write a to z, 0 to 9 and -, at most 63 characters")}
 }
 
 // PutReceiver writes a receiver. Secrets that are not given stay as they are, unless the receiver now is at another place:
@@ -123,9 +124,13 @@ func (n *Notifications) PutReceiver(
 			}
 		}
 		found = append(found, r.Problems(secrets)...)
-		if lost := slices.DeleteFunc(slices.Clone(was.Secrets), func(name string) bool { return slices.Contains(secrets.Names(), name) }); len(lost) > 0 && was.Kind == r.Kind && len(found) == 0 {
+		if lost := slices.DeleteFunc(slices.Clone(was.Secrets), func(name string) bool {
+			return slices.Contains(secrets.Names(),
+				name)
+		}); len(lost) > 0 && was.Kind == r.Kind && len(found) == 0 {
 			for _, name := range lost {
-				found = append(found, schema.NewProblem("/"+name, "missing", "the receiver is at another place now, or this instance cannot open what was sealed: the old secret is not sent there",
+				found = append(found, schema.NewProblem("/"+name, "missing",
+					"the receiver is at another place now, or this instance cannot open what was sealed: the old secret is not sent there",
 					"write it again"))
 			}
 		}
@@ -135,7 +140,8 @@ func (n *Notifications) PutReceiver(
 				return err
 			}
 			if len(all) >= maxReceivers {
-				found = append(found, schema.NewProblem("", "too_many", fmt.Sprintf("there are %d receivers, at most %d are allowed", len(all), maxReceivers), "delete one that nobody needs"))
+				found = append(found, schema.NewProblem("", "too_many", fmt.Sprintf("there are %d receivers, at most %d are allowed", len(all),
+					maxReceivers), "delete one that nobody needs"))
 			}
 		}
 		if len(found) > 0 {
@@ -153,7 +159,8 @@ func (n *Notifications) PutReceiver(
 		if dryRun {
 			return nil
 		}
-		note := audit.Note{Who: by.Who, What: audit.ActionReceiver, Target: "receiver " + id, Why: by.Why, Detail: secretsText(given), After: audit.JSON(r)}
+		note := audit.Note{Who: by.Who, What: audit.ActionReceiver, Target: "receiver " + id, Why: by.Why, Detail: secretsText(given),
+			After: audit.JSON(r)}
 		if was.Version > 0 {
 			note.Before = audit.JSON(was.Receiver)
 		}
@@ -177,7 +184,8 @@ func secretsText(s notify.Secrets) string {
 }
 
 // DeleteReceiver deletes a receiver that no route names. What waits for it is given up.
-func (n *Notifications) DeleteReceiver(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem, err error) {
+func (n *Notifications) DeleteReceiver(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem,
+	err error) {
 	err = n.transact(ctx, p, func(tx *store.Tx) error {
 		was, err := tx.Receiver(ctx, id)
 		if err != nil {
@@ -194,14 +202,16 @@ func (n *Notifications) DeleteReceiver(ctx context.Context, p auth.Principal, id
 			}
 		}
 		if len(users) > 0 {
-			found = []schema.Problem{schema.NewProblem("", CodeStillUsed, fmt.Sprintf("routes go to receiver %s: %s", id, strings.Join(users, ", ")), "delete or change these first")}
+			found = []schema.Problem{schema.NewProblem("", CodeStillUsed, fmt.Sprintf("routes go to receiver %s: %s", id, strings.Join(users,
+				", ")), "delete or change these first")}
 			return errRefused
 		}
 		now := n.Now()
 		if err := tx.DeleteReceiver(ctx, id, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "receiver " + id, Why: by.Why, Before: audit.JSON(was.Receiver)})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "receiver " + id, Why: by.Why,
+			Before: audit.JSON(was.Receiver)})
 	})
 	if errors.Is(err, errRefused) {
 		return found, nil
@@ -210,7 +220,8 @@ func (n *Notifications) DeleteReceiver(ctx context.Context, p auth.Principal, id
 }
 
 // PutRoute writes a route. With dryRun it only checks.
-func (n *Notifications) PutRoute(ctx context.Context, p auth.Principal, id string, r notify.Route, dryRun bool, by audit.Attribution) (done Route, found []schema.Problem, err error) {
+func (n *Notifications) PutRoute(ctx context.Context, p auth.Principal, id string, r notify.Route, dryRun bool,
+	by audit.Attribution) (done Route, found []schema.Problem, err error) {
 	err = n.transact(ctx, p, func(tx *store.Tx) error {
 		found = idProblems("route", id)
 		receivers, err := tx.Receivers(ctx)
@@ -229,7 +240,8 @@ func (n *Notifications) PutRoute(ctx context.Context, p auth.Principal, id strin
 		if i := slices.IndexFunc(routes, func(r Route) bool { return r.ID == id }); i >= 0 {
 			was = routes[i]
 		} else if len(routes) >= maxRoutes {
-			found = append(found, schema.NewProblem("", "too_many", fmt.Sprintf("there are %d routes, at most %d are allowed", len(routes), maxRoutes), "delete one that nobody needs"))
+			found = append(found, schema.NewProblem("", "too_many", fmt.Sprintf("there are %d routes, at most %d are allowed", len(routes),
+				maxRoutes), "delete one that nobody needs"))
 		}
 		if len(found) > 0 {
 			return errRefused
@@ -263,7 +275,8 @@ func (n *Notifications) DeleteRoute(ctx context.Context, p auth.Principal, id st
 		if err := tx.DeleteRoute(ctx, id); err != nil {
 			return err
 		}
-		return tx.Note(ctx, n.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "route " + id, Why: by.Why, Before: audit.JSON(was.Route)})
+		return tx.Note(ctx, n.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "route " + id, Why: by.Why,
+			Before: audit.JSON(was.Route)})
 	})
 }
 
@@ -271,17 +284,20 @@ func (n *Notifications) DeleteRoute(ctx context.Context, p auth.Principal, id st
 const CodeWaiting = "already_waiting"
 
 // Resend makes a notification wait again that was sent or given up. It keeps its id.
-func (n *Notifications) Resend(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (done Notification, found []schema.Problem, err error) {
+func (n *Notifications) Resend(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (done Notification,
+	found []schema.Problem, err error) {
 	err = n.transact(ctx, p, func(tx *store.Tx) error {
 		if done, err = tx.Notification(ctx, id); err != nil {
 			return err
 		}
 		if done.State == notify.Waiting {
-			found = []schema.Problem{schema.NewProblem("", CodeWaiting, fmt.Sprintf("notification %s waits already", id), "wait, or look with fleetd receiver test whether the receiver works")}
+			found = []schema.Problem{schema.NewProblem("", CodeWaiting, fmt.Sprintf("notification %s waits already", id),
+				"wait, or look with fleetd receiver test whether the receiver works")}
 			return errRefused
 		}
 		if _, err := tx.Receiver(ctx, done.Receiver); errors.Is(err, store.ErrNotFound) {
-			found = []schema.Problem{schema.NewProblem("", "not_found", fmt.Sprintf("receiver %s was deleted", done.Receiver), "make it again, then send this")}
+			found = []schema.Problem{schema.NewProblem("", "not_found", fmt.Sprintf("receiver %s was deleted", done.Receiver),
+				"make it again, then send this")}
 			return errRefused
 		} else if err != nil {
 			return err
@@ -291,7 +307,8 @@ func (n *Notifications) Resend(ctx context.Context, p auth.Principal, id string,
 			return err
 		}
 		done.State, done.NextAt, done.EndedAt = notify.Waiting, now, time.Time{}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionResend, Target: "notification " + id, Why: by.Why, Detail: "to receiver " + done.Receiver})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionResend, Target: "notification " + id, Why: by.Why,
+			Detail: "to receiver " + done.Receiver})
 	})
 	if errors.Is(err, errRefused) {
 		return done, found, nil
@@ -300,7 +317,8 @@ func (n *Notifications) Resend(ctx context.Context, p auth.Principal, id string,
 }
 
 // EndTry saves what became of a try to deliver a notification. The audit gets what was delivered and what is given up.
-func (n *Notifications) EndTry(ctx context.Context, was Notification, r notify.Result) (state notify.DeliveryState, next time.Time, err error) {
+func (n *Notifications) EndTry(ctx context.Context, was Notification, r notify.Result) (state notify.DeliveryState, next time.Time,
+	err error) {
 	now := n.Now()
 	state, next = notify.AfterTry(r, was.Tries+1, was.Since, now)
 	err = n.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
@@ -325,7 +343,8 @@ func (n *Notifications) EndTry(ctx context.Context, was Notification, r notify.R
 // NoteTest records that somebody sent a test.
 func (n *Notifications) NoteTest(ctx context.Context, p auth.Principal, id string, r notify.Result, by audit.Attribution) error {
 	return n.transact(ctx, p, func(tx *store.Tx) error {
-		note := audit.Note{Who: by.Who, What: audit.ActionTestReceiver, Target: "receiver " + id, Why: by.Why, Outcome: audit.Done, Detail: audit.Text(r.Detail, 512)}
+		note := audit.Note{Who: by.Who, What: audit.ActionTestReceiver, Target: "receiver " + id, Why: by.Why, Outcome: audit.Done,
+			Detail: audit.Text(r.Detail, 512)}
 		if !r.OK {
 			note.Outcome = audit.Failed
 		}

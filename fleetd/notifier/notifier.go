@@ -209,7 +209,8 @@ func (n *Notifier) events(ctx context.Context, db *store.Store) (out []notify.Ev
 	n.readEvents = now
 	rows, err := db.EventsOf(ctx, types, since, eventsAtOnce)
 	for _, e := range rows {
-		one := notify.Event{ID: fmt.Sprintf("%s %s %d", e.Robot, e.Boot, e.Seq), Robot: e.Robot, Site: n.deps.SiteOf(e.Robot), Type: e.Type, Level: schema.EventLevel(e.Level), At: schema.TimeOf(e.ReceivedAt)}
+		one := notify.Event{ID: fmt.Sprintf("%s %s %d", e.Robot, e.Boot, e.Seq), Robot: e.Robot, Site: n.deps.SiteOf(e.Robot), Type: e.Type,
+			Level: schema.EventLevel(e.Level), At: schema.TimeOf(e.ReceivedAt)}
 		if body, problems := schema.Decode[schema.Event](e.Body); len(problems) == 0 {
 			one.Cause = body.Cause
 		}

@@ -1,11 +1,13 @@
 package notifier_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +57,8 @@ func inWorld(t *testing.T, test func(w *world)) {
 
 func (w *world) receiver(id string) {
 	w.Helper()
-	_, found, err := w.changes.PutReceiver(context.Background(), admin, id, notify.Receiver{Kind: notify.Webhook, URL: "https://" + id + ".example"}, notify.Secrets{}, false, audit.Attribution{Who: "anna"})
+	_, found, err := w.changes.PutReceiver(context.Background(), admin, id, notify.Receiver{Kind: notify.Webhook,
+		URL: "https://" + id + ".example"}, notify.Secrets{}, false, audit.Attribution{Who: "anna"})
 	if err != nil || len(found) > 0 {
 		w.Fatal(found, err)
 	}
@@ -63,7 +66,8 @@ func (w *world) receiver(id string) {
 
 func (w *world) route(id string, r notify.Route) {
 	w.Helper()
-	if _, found, err := w.changes.PutRoute(context.Background(), admin, id, r, false, audit.Attribution{Who: "anna"}); err != nil || len(found) > 0 {
+	if _, found, err := w.changes.PutRoute(context.Background(), admin, id, r, false,
+		audit.Attribution{Who: "anna"}); err != nil || len(found) > 0 {
 		w.Fatal(found, err)
 	}
 }
@@ -106,7 +110,8 @@ func (w *world) Send(ctx context.Context, r change.Receiver, n notify.Notificati
 func (w *world) raise(of ...string) {
 	w.Locked(func() {
 		for _, robot := range of {
-			w.alerts = append(w.alerts, notify.Alert{Robot: robot, ID: "a1", Type: "device_late", Level: schema.AlertError, Since: schema.TimeOf(time.Now()), Detail: "late"})
+			w.alerts = append(w.alerts, notify.Alert{Robot: robot, ID: "a1", Type: "device_late", Level: schema.AlertError,
+				Since: schema.TimeOf(time.Now()), Detail: "late"})
 		}
 	})
 }
@@ -256,7 +261,8 @@ func TestGivenUpNotificationIsSentAgain(t *testing.T) {
 		}
 		w.wantAudit("notify", audit.Failed, 1)
 		w.Locked(func() { w.down = false })
-		if _, found, err := w.changes.Resend(context.Background(), admin, dead[0].ID, audit.Attribution{Who: "anna"}); err != nil || len(found) > 0 {
+		if _, found, err := w.changes.Resend(context.Background(), admin, dead[0].ID,
+			audit.Attribution{Who: "anna"}); err != nil || len(found) > 0 {
 			t.Fatal(found, err)
 		}
 		w.Sleep(time.Minute)
@@ -281,6 +287,58 @@ func TestEscalationGoesToAnotherReceiver(t *testing.T) {
 		slices.Sort(got)
 		if want := []string{"crew r1 firing", "crew r1 firing", "phones r1 firing"}; !slices.Equal(got, want) {
 			t.Errorf("they got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestSecretsStaySealed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		const secret = "t0ps3cret-0123456789"
+		put := func(r notify.Receiver, s notify.Secrets) []schema.Problem {
+			_, found, err := w.changes.PutReceiver(ctx, admin, "crew", r, s, false, audit.Attribution{Who: "anna"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		hook := notify.Receiver{Kind: notify.Webhook, URL: "https://hooks.example/a"}
+		if found := put(hook, notify.Secrets{Token: secret, HMACKey: secret}); len(found) > 0 {
+			t.Fatal(found)
+		}
+		row, err := w.changes.Receiver(ctx, "crew")
+		if err != nil || bytes.Contains(row.Sealed, []byte(secret)) {
+			t.Fatalf("%q, %v", row.Sealed, err)
+		}
+		entries, err := w.DB.Audit(ctx, store.AuditQuery{})
+		if err != nil || strings.Contains(fmt.Sprint(entries), secret) || !strings.Contains(entries[0].Detail, "hmac_key and token") {
+			t.Errorf("the audit has %+v, %v", entries, err)
+		}
+		hook.URL = "https://hooks.example/b"
+		if found := put(hook, notify.Secrets{}); len(found) > 0 {
+			t.Errorf("at the same server: %v", found)
+		}
+		if row, err = w.changes.Receiver(ctx, "crew"); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := w.changes.Secrets(row); err != nil || s.Token != secret || s.HMACKey != secret {
+			t.Errorf("the secrets are %+v, %v", s, err)
+		}
+		hook.URL = "https://elsewhere.example/b"
+		if found := put(hook, notify.Secrets{}); len(found) != 2 {
+			t.Errorf("the secrets would go to another server: %v", found)
+		}
+		if found := put(hook, notify.Secrets{Token: "new", HMACKey: secret}); len(found) > 0 {
+			t.Errorf("with new secrets: %v", found)
+		}
+		other := *w.changes
+		other.Sealer = vault.FileSealer(t.TempDir() + "/key")
+		if _, err := other.Secrets(row); !errors.Is(err, vault.ErrSealedElsewhere) {
+			t.Errorf("an instance with another key opens it: %v", err)
+		}
+		row.ID = "phones"
+		if _, err := w.changes.Secrets(row); !errors.Is(err, vault.ErrSealedElsewhere) {
+			t.Errorf("the secret of another receiver is opened: %v", err)
 		}
 	})
 }

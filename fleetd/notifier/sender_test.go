@@ -40,7 +40,8 @@ func TestAddressFilter(t *testing.T) {
 			continue
 		}
 		at := netip.MustParseAddr(address).WithZone("").Unmap()
-		if err := (notifier.AddressFilter{Allow: []netip.Prefix{netip.PrefixFrom(at, at.BitLen())}}).Check(netip.MustParseAddr(address)); err != nil {
+		if err := (notifier.AddressFilter{Allow: []netip.Prefix{netip.PrefixFrom(at,
+			at.BitLen())}}).Check(netip.MustParseAddr(address)); err != nil {
 			t.Errorf("%s is refused although it is allowed: %v", address, err)
 		}
 	}
@@ -79,7 +80,8 @@ func TestWebhookIsSignedAndFollowsNoRedirect(t *testing.T) {
 		t.Fatal(result)
 	}
 	at := got.Header.Get(notify.HeaderTimestamp)
-	if got.Header.Get(notify.HeaderSignature) != notify.Signature(key, at, body) || at != "1800000000" || got.Header.Get("Authorization") != "Bearer "+token ||
+	if got.Header.Get(notify.HeaderSignature) != notify.Signature(key, at,
+		body) || at != "1800000000" || got.Header.Get("Authorization") != "Bearer "+token ||
 		got.Header.Get(notify.HeaderID) != "n1" || got.Header.Get(notify.HeaderTry) != "2" {
 		t.Errorf("the request has %v", got.Header)
 	}
@@ -88,7 +90,8 @@ func TestWebhookIsSignedAndFollowsNoRedirect(t *testing.T) {
 			t.Errorf("the body lacks %s: %s", part, body)
 		}
 	}
-	for code, final := range map[int]bool{302: true, 307: true, 400: true, 401: true, 404: true, 408: false, 429: false, 500: false, 503: false} {
+	for code, final := range map[int]bool{302: true, 307: true, 400: true, 401: true, 404: true, 408: false, 429: false, 500: false,
+		503: false} {
 		status = code
 		result := s.Send(context.Background(), r, slow, 1)
 		if result.OK || result.Final != final || strings.Contains(result.Detail, token) {
@@ -101,7 +104,8 @@ func TestWebhookIsSignedAndFollowsNoRedirect(t *testing.T) {
 	got = nil
 	r.URL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/hook/{token}" // a name that resolves to this machine
 	result := sender(nil, nil, secrets).Send(context.Background(), r, slow, 1)
-	if result.OK || !result.Final || got != nil || !strings.Contains(result.Detail, "--notify-allow") || strings.Contains(result.Detail, token) {
+	if result.OK || !result.Final || got != nil || !strings.Contains(result.Detail, "--notify-allow") || strings.Contains(result.Detail,
+		token) {
 		t.Errorf("to this machine: %+v", result)
 	}
 	r.URL = "http://127.0.0.1:1/" + "{token}"
@@ -201,7 +205,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 
 	const password = "p4ssw0rd of the crew"
 	r := change.Receiver{ID: "crew", Receiver: notify.Receiver{
-		Kind: notify.Email, Server: listener.Addr().String(), User: "troupe", From: "troupe@museum.example", To: []string{"a@museum.example", "b@museum.example"}, Language: notify.German,
+		Kind: notify.Email, Server: listener.Addr().String(), User: "troupe", From: "troupe@museum.example", To: []string{"a@museum.example",
+			"b@museum.example"}, Language: notify.German,
 	}}
 	s := sender(loopback, roots, notify.Secrets{Password: password})
 	if result := s.Send(context.Background(), r, slow, 3); !result.OK {
@@ -223,7 +228,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 		refuse, with string
 		final        bool
 	}{
-		{"RCPT", "550 no such person", true}, {"AUTH", "535 wrong password " + password, true}, {"MAIL", "451 try again", false}, {"DATA", "452 full", false},
+		{"RCPT", "550 no such person", true}, {"AUTH", "535 wrong password " + password, true}, {"MAIL", "451 try again", false}, {"DATA",
+			"452 full", false},
 	} {
 		m.refuse, m.with = one.refuse, one.with
 		result := s.Send(context.Background(), r, slow, 1)
@@ -239,7 +245,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 	if result := sender(loopback, x509.NewCertPool(), notify.Secrets{Password: password}).Send(context.Background(), r, slow, 1); result.OK {
 		t.Errorf("with a certificate that nobody knows: %+v", result)
 	}
-	if result := sender(nil, roots, notify.Secrets{Password: password}).Send(context.Background(), r, slow, 1); result.OK || !result.Final || !strings.Contains(result.Detail, "--notify-allow") {
+	if result := sender(nil, roots, notify.Secrets{Password: password}).Send(context.Background(), r, slow,
+		1); result.OK || !result.Final || !strings.Contains(result.Detail, "--notify-allow") {
 		t.Errorf("to this machine: %+v", result)
 	}
 }

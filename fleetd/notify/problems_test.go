@@ -43,9 +43,11 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 		{"a file", with(hook, func(r *notify.Receiver) { r.URL = "file:///etc/passwd" }), notify.Secrets{}, "/url bad_url"},
 		{"another protocol", with(hook, func(r *notify.Receiver) { r.URL = "gopher://x.example/" }), notify.Secrets{}, "/url bad_url"},
 		{"no host", with(hook, func(r *notify.Receiver) { r.URL = "https://:443/" }), notify.Secrets{}, "/url bad_url"},
-		{"a password in the URL", with(hook, func(r *notify.Receiver) { r.URL = "https://u:p@x.example/" }), notify.Secrets{}, "/url secret_in_url"},
+		{"a password in the URL", with(hook, func(r *notify.Receiver) { r.URL = "https://u:p@x.example/" }), notify.Secrets{},
+			"/url secret_in_url"},
 		{"a fragment", with(hook, func(r *notify.Receiver) { r.URL += "#a" }), notify.Secrets{}, "/url bad_url"},
-		{"the token in the host", with(hook, func(r *notify.Receiver) { r.URL = "https://{token}.example/" }), notify.Secrets{Token: "t"}, "/url bad_url"},
+		{"the token in the host", with(hook, func(r *notify.Receiver) { r.URL = "https://{token}.example/" }), notify.Secrets{Token: "t"},
+			"/url bad_url"},
 		{"a place for a token, and none", with(hook, func(r *notify.Receiver) { r.URL += "/{token}" }), notify.Secrets{}, "/token missing"},
 		{"a short key", hook, notify.Secrets{HMACKey: "short"}, "/hmac_key too_short"},
 		{"a header in the token", hook, notify.Secrets{Token: "a\r\nHost: b"}, "/token bad_token"},
@@ -56,14 +58,19 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 		{"a port that is none", with(mail, func(r *notify.Receiver) { r.Server = "mail.example:99999" }), notify.Secrets{}, "/server bad_server"},
 		{"a user without a password", with(mail, func(r *notify.Receiver) { r.User = "u" }), notify.Secrets{}, "/password missing"},
 		{"a password without a user", mail, notify.Secrets{Password: "p"}, "/user missing"},
-		{"a password in clear", with(mail, func(r *notify.Receiver) { r.User, r.TLS = "u", "none" }), notify.Secrets{Password: "p"}, "/tls password_in_clear"},
+		{"a password in clear", with(mail, func(r *notify.Receiver) { r.User, r.TLS = "u", "none" }), notify.Secrets{Password: "p"},
+			"/tls password_in_clear"},
 		{"a line break in the user", with(mail, func(r *notify.Receiver) { r.User = "u\nv" }), notify.Secrets{Password: "p"}, "/user bad_user"},
 		{"no encryption that exists", with(mail, func(r *notify.Receiver) { r.TLS = "ssl" }), notify.Secrets{}, "/tls bad_tls"},
-		{"a header in the sender", with(mail, func(r *notify.Receiver) { r.From = "a@b.example\r\nBcc: x@y.example" }), notify.Secrets{}, "/from bad_address"},
-		{"no sender and no recipient", with(mail, func(r *notify.Receiver) { r.From, r.To = "", nil }), notify.Secrets{}, "/from missing, /to missing"},
-		{"one wrong recipient", with(mail, func(r *notify.Receiver) { r.To = []string{"c@d.example", "d"} }), notify.Secrets{}, "/to/1 bad_address"},
+		{"a header in the sender", with(mail, func(r *notify.Receiver) { r.From = "a@b.example\r\nBcc: x@y.example" }), notify.Secrets{},
+			"/from bad_address"},
+		{"no sender and no recipient", with(mail, func(r *notify.Receiver) { r.From, r.To = "", nil }), notify.Secrets{},
+			"/from missing, /to missing"},
+		{"one wrong recipient", with(mail, func(r *notify.Receiver) { r.To = []string{"c@d.example", "d"} }), notify.Secrets{},
+			"/to/1 bad_address"},
 		{"too many recipients", with(mail, func(r *notify.Receiver) { r.To = slices.Repeat(r.To, 21) }), notify.Secrets{}, "/to too_many"},
-		{"what another kind has", with(hook, func(r *notify.Receiver) { r.Topic, r.To = "t", []string{"a@b.example"} }), notify.Secrets{Password: "p"},
+		{"what another kind has", with(hook, func(r *notify.Receiver) { r.Topic, r.To = "t", []string{"a@b.example"} }),
+			notify.Secrets{Password: "p"},
 			"/password not_for_kind, /to not_for_kind, /topic not_for_kind"},
 	} {
 		if got := strings.Join(pointers(one.of.Problems(one.s)), ", "); got != one.want {
@@ -71,7 +78,8 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 		}
 	}
 	_, found := notify.Compile(notify.Route{
-		Receiver: "nobody", Alerts: []string{"no_such", "device_late", "device_late"}, Events: []string{"nothing"}, Level: "loud", Sites: []string{"", "a", "a"},
+		Receiver: "nobody", Alerts: []string{"no_such", "device_late",
+			"device_late"}, Events: []string{"nothing"}, Level: "loud", Sites: []string{"", "a", "a"},
 		Quiet:  &notify.Quiet{Zone: "Mars/Base", Windows: []site.Window{{Span: "25:00-26:00"}}, Through: "info"},
 		GroupS: seconds(-1), RepeatS: seconds(1 << 40), Escalate: &notify.Escalation{AfterS: 1, Receiver: "nobody"},
 	}, func(string) bool { return false })
@@ -83,8 +91,10 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 	if got := pointers(found); !slices.Equal(got, want) {
 		t.Errorf("the route has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if _, found := notify.Compile(notify.Route{Events: []string{"act_failed"}, Quiet: &notify.Quiet{Zone: "UTC"}, Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}},
-		func(string) bool { return true }); !slices.Equal(pointers(found), []string{"/escalate no_alerts", "/quiet/windows missing", "/receiver missing"}) {
+	if _, found := notify.Compile(notify.Route{Events: []string{"act_failed"}, Quiet: &notify.Quiet{Zone: "UTC"},
+		Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}},
+		func(string) bool { return true }); !slices.Equal(pointers(found), []string{"/escalate no_alerts", "/quiet/windows missing",
+		"/receiver missing"}) {
 		t.Errorf("an empty route has %q", pointers(found))
 	}
 }

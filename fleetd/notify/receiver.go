@@ -133,7 +133,8 @@ func (r Receiver) urlProblems(s Secrets) (found []schema.Problem) {
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		add("/url", "bad_url", fmt.Sprintf("%q is no URL of http or https", schema.PrintableURL(r.URL)), hint)
 	case u.User != nil:
-		add("/url", "secret_in_url", "the URL has a user or a password, which everybody would see who may see receivers", "leave it out, and write the secret as token")
+		add("/url", "secret_in_url", "the URL has a user or a password, which everybody would see who may see receivers",
+			"leave it out, and write the secret as token")
 	case u.Fragment != "":
 		add("/url", "bad_url", "the URL has a fragment, which no server gets", "leave out # and what follows")
 	case strings.Contains(r.URL, tokenPlace) && strings.Contains(strings.SplitAfterN(r.URL, "/", 4)[2], tokenPlace):
@@ -179,7 +180,8 @@ func (r Receiver) mailProblems(s Secrets) (found []schema.Problem) {
 	case r.User != "" && s.Password == "":
 		add("/password", "missing", "there is a user and no password", "write the password")
 	case r.User != "" && r.TLS == "none":
-		add("/tls", "password_in_clear", "without TLS others on the network could read the password", "write starttls or tls, or leave out user and password")
+		add("/tls", "password_in_clear", "without TLS others on the network could read the password",
+			"write starttls or tls, or leave out user and password")
 	}
 	if strings.ContainsAny(r.User+s.Password, "\r\n\x00") {
 		add("/user", "bad_user", "the user or the password has a line break", "write it in one line")
@@ -195,7 +197,8 @@ func (r Receiver) mailProblems(s Secrets) (found []schema.Problem) {
 		add("/to", "missing", "there is no recipient", hint)
 	}
 	if len(r.To) > maxRecipients {
-		add("/to", "too_many", fmt.Sprintf("there are %d recipients, at most %d are allowed", len(r.To), maxRecipients), "use a list of the mail server")
+		add("/to", "too_many", fmt.Sprintf("there are %d recipients, at most %d are allowed", len(r.To), maxRecipients),
+			"use a list of the mail server")
 	}
 	for i, to := range r.To {
 		if !mailAddress.MatchString(to) {

@@ -43,7 +43,8 @@ type webhookBody struct {
 // RequestFor writes a notification for a receiver that is not of mail. link is the URL of the console, if it is known.
 func RequestFor(r Receiver, s Secrets, n Notification, link string, try int, now time.Time) (Request, error) {
 	subject, body := n.Subject(r.Language), n.Body(r.Language, link)
-	q := Request{URL: r.URL, Header: map[string]string{"Content-Type": "application/json", "User-Agent": "troupe-fleetd", HeaderID: n.ID, HeaderTry: strconv.Itoa(try)}}
+	q := Request{URL: r.URL, Header: map[string]string{"Content-Type": "application/json", "User-Agent": "troupe-fleetd", HeaderID: n.ID,
+		HeaderTry: strconv.Itoa(try)}}
 	var v any
 	switch r.Kind {
 	case Webhook:
@@ -136,14 +137,18 @@ func alertmanagerAlerts(r Receiver, n Notification, link string, now time.Time) 
 		if e.State == Over {
 			ends = e.EndedAt.Time()
 		}
-		add(labels, map[string]string{"summary": Title(r.Language, e.Type) + ": " + e.Of(), "description": e.Detail, "hint": e.Hint, "notification": n.ID}, e.Since.Time(), ends)
+		add(labels, map[string]string{"summary": Title(r.Language, e.Type) + ": " + e.Of(), "description": e.Detail, "hint": e.Hint,
+			"notification": n.ID}, e.Since.Time(), ends)
 	}
 	for _, e := range n.Events { // an event is an alert that is over after a while
-		add(map[string]string{"alertname": e.Type, "severity": string(e.Level), "robot": e.Robot, "site": e.Site, "kind": "event", "event_id": e.ID},
-			map[string]string{"summary": EventTitle(r.Language, e.Type) + ": " + e.Robot, "notification": n.ID}, e.At.Time(), e.At.Time().Add(10*time.Minute))
+		add(map[string]string{"alertname": e.Type, "severity": string(e.Level), "robot": e.Robot, "site": e.Site, "kind": "event",
+			"event_id": e.ID},
+			map[string]string{"summary": EventTitle(r.Language, e.Type) + ": " + e.Robot,
+				"notification": n.ID}, e.At.Time(), e.At.Time().Add(10*time.Minute))
 	}
 	if n.Kind == KindTest {
-		add(map[string]string{"alertname": "test", "severity": "info"}, map[string]string{"summary": n.Body(r.Language, ""), "notification": n.ID}, n.At.Time(), n.At.Time().Add(time.Minute))
+		add(map[string]string{"alertname": "test", "severity": "info"}, map[string]string{"summary": n.Body(r.Language, ""),
+			"notification": n.ID}, n.At.Time(), n.At.Time().Add(time.Minute))
 	}
 	return all
 }
@@ -155,9 +160,12 @@ func Mail(r Receiver, n Notification, link string, try int, now time.Time) []byt
 	body := n.Body(r.Language, link) + "\n" + fmt.Sprintf(w.id, n.ID) + "\n"
 	var b strings.Builder
 	for _, h := range [][2]string{
-		{"From", r.From}, {"To", strings.Join(r.To, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", headerText("Troupe: "+n.Subject(r.Language)))},
-		{"Date", now.UTC().Format(time.RFC1123Z)}, {"Message-ID", "<" + n.ID + "@" + domain + ">"}, {HeaderID, n.ID}, {HeaderTry, strconv.Itoa(try)},
-		{"Auto-Submitted", "auto-generated"}, {"MIME-Version", "1.0"}, {"Content-Type", "text/plain; charset=utf-8"}, {"Content-Transfer-Encoding", "quoted-printable"},
+		{"From", r.From}, {"To", strings.Join(r.To, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8",
+			headerText("Troupe: "+n.Subject(r.Language)))},
+		{"Date", now.UTC().Format(time.RFC1123Z)}, {"Message-ID", "<" + n.ID + "@" + domain + ">"}, {HeaderID, n.ID}, {HeaderTry,
+			strconv.Itoa(try)},
+		{"Auto-Submitted", "auto-generated"}, {"MIME-Version", "1.0"}, {"Content-Type",
+			"text/plain; charset=utf-8"}, {"Content-Transfer-Encoding", "quoted-printable"},
 	} {
 		b.WriteString(h[0] + ": " + h[1] + "\r\n")
 	}

@@ -77,7 +77,8 @@ func Compile(r Route, known func(receiver string) bool) (c Compiled, found []sch
 		case id == "":
 			add(at, "missing", "there is no receiver", "write the id of a receiver; fleetd receiver list shows them")
 		case !known(id):
-			add(at, "not_found", fmt.Sprintf("there is no receiver %q", id), "make it first: fleetd receiver put; fleetd receiver list shows those that there are")
+			add(at, "not_found", fmt.Sprintf("there is no receiver %q", id),
+				"make it first: fleetd receiver put; fleetd receiver list shows those that there are")
 		}
 	}
 	receiver("/receiver", r.Receiver)
@@ -87,11 +88,13 @@ func Compile(r Route, known func(receiver string) bool) (c Compiled, found []sch
 		add("/level", "bad_level", fmt.Sprintf("%q is no level of alerts", r.Level), "write info, warn, error or critical")
 	}
 	if len(r.Sites) > maxSites {
-		add("/sites", "too_many", fmt.Sprintf("there are %d sites, at most %d are allowed", len(r.Sites), maxSites), "leave sites out for every site")
+		add("/sites", "too_many", fmt.Sprintf("there are %d sites, at most %d are allowed", len(r.Sites), maxSites),
+			"leave sites out for every site")
 	}
 	for i, s := range r.Sites {
 		if s == "" || slices.Contains(r.Sites[:i], s) {
-			add(fmt.Sprintf("/sites/%d", i), "bad_site", fmt.Sprintf("%q is no site, or it is there twice", s), "write each value of the label site once")
+			add(fmt.Sprintf("/sites/%d", i), "bad_site", fmt.Sprintf("%q is no site, or it is there twice", s),
+				"write each value of the label site once")
 		}
 	}
 	if r.Quiet != nil {
@@ -126,7 +129,8 @@ func Compile(r Route, known func(receiver string) bool) (c Compiled, found []sch
 
 func typeProblems(at, what string, types []string, is func(string) bool, hint string) (found []schema.Problem) {
 	if len(types) > maxTypes {
-		return []schema.Problem{schema.NewProblem(at, "too_many", fmt.Sprintf("there are %d types, at most %d are allowed", len(types), maxTypes), hint)}
+		return []schema.Problem{schema.NewProblem(at, "too_many", fmt.Sprintf("there are %d types, at most %d are allowed", len(types),
+			maxTypes), hint)}
 	}
 	for i, t := range types {
 		at := fmt.Sprintf("%s/%d", at, i)
@@ -156,10 +160,12 @@ func compileQuiet(q Quiet) (*site.Hours, []schema.Problem) {
 		found = append(found, p)
 	}
 	if len(q.Windows) == 0 {
-		found = append(found, schema.NewProblem("/quiet/windows", "missing", "there are no quiet hours", "write spans such as 22:00-07:00, or leave quiet out"))
+		found = append(found, schema.NewProblem("/quiet/windows", "missing", "there are no quiet hours",
+			"write spans such as 22:00-07:00, or leave quiet out"))
 	}
 	if q.Through != "" && rank(q.Through) == 0 {
-		found = append(found, schema.NewProblem("/quiet/through", "bad_level", fmt.Sprintf("%q is no level above info", q.Through), "write warn, error or critical, or leave it out"))
+		found = append(found, schema.NewProblem("/quiet/through", "bad_level", fmt.Sprintf("%q is no level above info", q.Through),
+			"write warn, error or critical, or leave it out"))
 	}
 	if len(found) > 0 {
 		return nil, found

@@ -240,7 +240,8 @@ func (s *stepper) flush() {
 
 // repeat sends alerts again that nobody acknowledged.
 func (s *stepper) repeat() {
-	s.again(s.c.repeat > 0, KindRepeat, s.c.Receiver, func(t *Tracked) bool { return s.passed(t.SentAt, s.c.repeat) }, func(t *Tracked) { t.SentAt = s.at })
+	s.again(s.c.repeat > 0, KindRepeat, s.c.Receiver, func(t *Tracked) bool { return s.passed(t.SentAt, s.c.repeat) },
+		func(t *Tracked) { t.SentAt = s.at })
 }
 
 // escalate sends alerts to somebody else that nobody acknowledged.
@@ -250,7 +251,8 @@ func (s *stepper) escalate() {
 		return
 	}
 	after := time.Duration(e.AfterS) * time.Second
-	s.again(true, KindEscalation, e.Receiver, func(t *Tracked) bool { return t.EscalatedAt == 0 && s.passed(t.FirstSentAt, after) }, func(t *Tracked) { t.EscalatedAt = s.at })
+	s.again(true, KindEscalation, e.Receiver, func(t *Tracked) bool { return t.EscalatedAt == 0 && s.passed(t.FirstSentAt, after) },
+		func(t *Tracked) { t.EscalatedAt = s.at })
 }
 
 // again sends alerts that were sent and are not over, and that nobody acknowledged.

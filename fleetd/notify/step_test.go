@@ -34,7 +34,8 @@ func compiled(t interface {
 func seconds(n int64) *int64 { return &n }
 
 func late(robot string, at time.Time) notify.Alert {
-	return notify.Alert{Robot: robot, ID: "a1", Type: "device_late", Level: schema.AlertWarn, Since: schema.TimeOf(at), Detail: "the arm was late"}
+	return notify.Alert{Robot: robot, ID: "a1", Type: "device_late", Level: schema.AlertWarn, Since: schema.TimeOf(at),
+		Detail: "the arm was late"}
 }
 
 // trace plays what is the case from a second on until the next line, and returns what is sent: "second kind receiver: subject".
@@ -65,7 +66,8 @@ func TestTraces(t *testing.T) {
 	seen.Acked = true
 	evening := time.Date(2026, 5, 18, 21, 59, 50, 0, time.UTC) // 23:59:50 in Berlin
 	event := func(n int, robot string) notify.Event {
-		return notify.Event{ID: fmt.Sprint(robot, " b ", n), Robot: robot, Type: "act_failed", At: schema.TimeOf(noon.Add(time.Duration(n) * time.Second))}
+		return notify.Event{ID: fmt.Sprint(robot, " b ", n), Robot: robot, Type: "act_failed",
+			At: schema.TimeOf(noon.Add(time.Duration(n) * time.Second))}
 	}
 	for _, one := range []struct {
 		name  string
@@ -77,27 +79,38 @@ func TestTraces(t *testing.T) {
 	}{
 		{"one alert is sent after 10 s, and its end", notify.Route{}, noon, 300, map[int]notify.Input{5: alerts(r1), 100: alerts()},
 			[]string{"15 alerts crew: warning: a unit is slow: r1", "110 alerts crew: over: a unit is slow: r1"}},
-		{"one cause at three robots is one notification", notify.Route{}, noon, 60, map[int]notify.Input{5: alerts(r1), 6: alerts(r1, r3), 9: alerts(r1, r2, r3)},
+		{"one cause at three robots is one notification", notify.Route{}, noon, 60, map[int]notify.Input{5: alerts(r1), 6: alerts(r1, r3),
+			9: alerts(r1, r2, r3)},
 			[]string{"19 alerts crew: warning: a unit is slow: r1-r3"}},
 		{"an alert that ends before it was sent is sent as over", notify.Route{}, noon, 60, map[int]notify.Input{5: alerts(r1), 7: alerts()},
 			[]string{"17 alerts crew: over: a unit is slow: r1"}},
-		{"an alert that comes back meanwhile has not ended", notify.Route{}, noon, 90, map[int]notify.Input{1: alerts(r1), 30: alerts(), 35: alerts(r1)},
+		{"an alert that comes back meanwhile has not ended", notify.Route{}, noon, 90, map[int]notify.Input{1: alerts(r1), 30: alerts(),
+			35: alerts(r1)},
 			[]string{"11 alerts crew: warning: a unit is slow: r1"}},
-		{"the end is not sent if the route says so", notify.Route{Resolved: new(bool)}, noon, 200, map[int]notify.Input{1: alerts(r1), 100: alerts()},
+		{"the end is not sent if the route says so", notify.Route{Resolved: new(bool)}, noon, 200, map[int]notify.Input{1: alerts(r1),
+			100: alerts()},
 			[]string{"11 alerts crew: warning: a unit is slow: r1"}},
-		{"it repeats until somebody acknowledges", notify.Route{RepeatS: seconds(100)}, noon, 400, map[int]notify.Input{0: alerts(r1), 250: alerts(seen)},
-			[]string{"10 alerts crew: warning: a unit is slow: r1", "110 repeat crew: still: warning: a unit is slow: r1", "210 repeat crew: still: warning: a unit is slow: r1"}},
-		{"it escalates once, and the end goes there, too", notify.Route{Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}}, noon, 300, map[int]notify.Input{0: alerts(r1), 200: alerts()},
+		{"it repeats until somebody acknowledges", notify.Route{RepeatS: seconds(100)}, noon, 400, map[int]notify.Input{0: alerts(r1),
+			250: alerts(seen)},
+			[]string{"10 alerts crew: warning: a unit is slow: r1", "110 repeat crew: still: warning: a unit is slow: r1",
+				"210 repeat crew: still: warning: a unit is slow: r1"}},
+		{"it escalates once, and the end goes there, too", notify.Route{Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}}, noon, 300,
+			map[int]notify.Input{0: alerts(r1), 200: alerts()},
 			[]string{"10 alerts crew: warning: a unit is slow: r1", "70 escalation boss: nobody acknowledged: warning: a unit is slow: r1",
 				"210 alerts crew: over: a unit is slow: r1", "210 escalation boss: nobody acknowledged: over: a unit is slow: r1"}},
-		{"it does not escalate what somebody acknowledged", notify.Route{Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}}, noon, 300, map[int]notify.Input{0: alerts(r1), 50: alerts(seen)},
+		{"it does not escalate what somebody acknowledged", notify.Route{Escalate: &notify.Escalation{AfterS: 60, Receiver: "boss"}}, noon, 300,
+			map[int]notify.Input{0: alerts(r1), 50: alerts(seen)},
 			[]string{"10 alerts crew: warning: a unit is slow: r1"}},
-		{"quiet hours hold it until they are over, but what is critical", notify.Route{Quiet: night}, evening, 7*3600 + 60, map[int]notify.Input{5: alerts(r1), 20: alerts(r1, fell), 3600: alerts(r1)},
-			[]string{"30 alerts crew: critical: a unit is unsafe: r9", "3610 alerts crew: over: a unit is unsafe: r9", "25220 alerts crew: warning: a unit is slow: r1"}},
-		{"a robot of which nothing is known has not ended its alerts", notify.Route{}, noon, 100, map[int]notify.Input{0: alerts(r1), 30: {Unsure: map[string]bool{"r1": true}}, 50: alerts(r1)},
+		{"quiet hours hold it until they are over, but what is critical", notify.Route{Quiet: night}, evening, 7*3600 + 60,
+			map[int]notify.Input{5: alerts(r1), 20: alerts(r1, fell), 3600: alerts(r1)},
+			[]string{"30 alerts crew: critical: a unit is unsafe: r9", "3610 alerts crew: over: a unit is unsafe: r9",
+				"25220 alerts crew: warning: a unit is slow: r1"}},
+		{"a robot of which nothing is known has not ended its alerts", notify.Route{}, noon, 100, map[int]notify.Input{0: alerts(r1),
+			30: {Unsure: map[string]bool{"r1": true}}, 50: alerts(r1)},
 			[]string{"10 alerts crew: warning: a unit is slow: r1"}},
 		{"events are sent once", notify.Route{Events: []string{"act_failed"}}, noon, 60,
-			map[int]notify.Input{5: {Events: []notify.Event{event(1, "r1"), event(2, "r1"), event(2, "r2")}}, 8: {Events: []notify.Event{event(2, "r1"), event(3, "r3")}}},
+			map[int]notify.Input{5: {Events: []notify.Event{event(1, "r1"), event(2, "r1"), event(2, "r2")}}, 8: {Events: []notify.Event{event(2,
+				"r1"), event(3, "r3")}}},
 			[]string{"18 alerts crew: event: an act failed, or could not begin: r1-r3 (4 times)"}},
 		{"a disabled route sends nothing", notify.Route{Enabled: new(bool)}, noon, 60, map[int]notify.Input{0: alerts(r1)}, nil},
 	} {

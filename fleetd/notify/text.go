@@ -35,16 +35,18 @@ type words struct {
 
 var allWords = map[Language]words{
 	English: {
-		levels: map[schema.AlertLevel]string{schema.AlertInfo: "note", schema.AlertWarn: "warning", schema.AlertError: "error", schema.AlertCritical: "critical"},
-		over:   "over", event: "event", test: "test", testBody: "This is a test. Nothing happened.",
+		levels: map[schema.AlertLevel]string{schema.AlertInfo: "note", schema.AlertWarn: "warning", schema.AlertError: "error",
+			schema.AlertCritical: "critical"},
+		over: "over", event: "event", test: "test", testBody: "This is a test. Nothing happened.",
 		more: "%d more are left out", andMore: "%d more", repeat: "still", escalation: "nobody acknowledged",
 		alertsAt: "%s at %s", since: "since %s", after: "after %s", times: "%d times", id: "notification %s",
 		robots: func(n int) string { return plural(n, "robot", "robots") },
 		alerts: func(n int) string { return plural(n, "alert", "alerts") },
 	},
 	German: {
-		levels: map[schema.AlertLevel]string{schema.AlertInfo: "Hinweis", schema.AlertWarn: "Warnung", schema.AlertError: "Fehler", schema.AlertCritical: "kritisch"},
-		over:   "vorbei", event: "Ereignis", test: "Test", testBody: "Das ist ein Test. Es ist nichts geschehen.",
+		levels: map[schema.AlertLevel]string{schema.AlertInfo: "Hinweis", schema.AlertWarn: "Warnung", schema.AlertError: "Fehler",
+			schema.AlertCritical: "kritisch"},
+		over: "vorbei", event: "Ereignis", test: "Test", testBody: "Das ist ein Test. Es ist nichts geschehen.",
 		more: "%d weitere sind weggelassen", andMore: "%d weitere", repeat: "noch immer", escalation: "niemand hat bestätigt",
 		alertsAt: "%s an %s", since: "seit %s", after: "nach %s", times: "%d-mal", id: "Benachrichtigung %s",
 		robots: func(n int) string { return plural(n, "Roboter", "Robotern") },
@@ -248,7 +250,8 @@ func (n Notification) Body(l Language, link string) string {
 		case g.State == Over && g.N == 1:
 			fmt.Fprintf(&b, "  "+w.after+"\n", short(e.EndedAt.Sub(e.Since)))
 		case g.State == Firing:
-			if g.N == 1 || e.Detail != "" && !slices.ContainsFunc(n.Alerts, func(o Entry) bool { return o.Type == g.Type && o.State == g.State && o.Detail != e.Detail }) {
+			if g.N == 1 || e.Detail != "" && !slices.ContainsFunc(n.Alerts,
+				func(o Entry) bool { return o.Type == g.Type && o.State == g.State && o.Detail != e.Detail }) {
 				for _, text := range []string{e.Detail, e.Hint} {
 					if text != "" {
 						fmt.Fprintln(&b, "  "+text)

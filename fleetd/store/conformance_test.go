@@ -96,6 +96,8 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 
 		{"a site is read back", sitesAreReadBack},
 		{"a schedule is read back", schedulesAreReadBack},
+		{"notifications are delivered in order", notificationsAreDeliveredInOrder},
+		{"alerts of no robot are acknowledged", alertsOfNoRobotAreAcknowledged},
 		{"due schedules are listed", dueSchedulesAreListed},
 		{"an instant of a schedule is decided once", instantsAreDecidedOnce},
 		{"runs of schedules are selected", scheduleRunsAreSelected},

@@ -237,7 +237,8 @@ func (r reads) Notifications(ctx context.Context, q NotificationQuery) ([]Notifi
 	w.addIf(q.State != "", "state = %s", string(q.State))
 	w.addIf(q.Receiver != "", "receiver = %s", q.Receiver)
 	w.addIf(q.Route != "", "route = %s", q.Route)
-	all, err := queryAll(ctx, r, scanNotification, selectNotifications+w.String()+" ORDER BY num DESC LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
+	all, err := queryAll(ctx, r, scanNotification, selectNotifications+w.String()+" ORDER BY num DESC LIMIT "+w.arg(limitOf(q.Limit)),
+		w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list notifications: %w", err)
 	}
