@@ -42,7 +42,7 @@ func notificationsAreDeliveredInOrder(t *testing.T, address string) {
 		}
 		return ids
 	}
-	wantEqual(t, "due before it was decided", due(1), nil)
+	wantEqual(t, "due before it was decided", due(1), []string(nil))
 	wantEqual(t, "due", due(3), []string{"n1", "n3"})
 	first := must[store.Notification](t)(s.Notification(t.Context(), "n1"))
 	end := func(state notify.DeliveryState, next int) func(tx *store.Tx) error {
