@@ -78,9 +78,11 @@ export default function Overview() {
           </SimpleGrid>
         </Stack>
         <div>
-          <Driving fleet={fleet} />
+          <Stack>
+            <Driving fleet={fleet} />
+            <FleetBattery site={site} />
+          </Stack>
           <FleetdPanel counts={c} />
-          <FleetBattery site={site} />
         </div>
         <LastEvents site={site} />
       </div>
