@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
 	"troupe/fleetd/backup"
+	"troupe/fleetd/content"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 )
@@ -167,4 +170,44 @@ func TestPgDumpMustBeThereAndAsNewAsTheServer(t *testing.T) {
 		t.Errorf("with an old pg_dump: %v", err)
 	}
 	expectEmpty(t, filepath.Dir(path))
+}
+
+// What rolled out when the backup was made has gone on since: it does not begin again where it was.
+func TestRestoredRolloutsArePaused(t *testing.T) {
+	onBoth(t, func(t *testing.T, from, empty string) {
+		s := openStore(t, from)
+		story := content.Content{Story: &content.Story{ID: "museum", Rev: 1}}
+		rows := map[string]rollout.Rollout{
+			"running":   {State: rollout.Running, StartedAt: morning},
+			"paused":    {State: rollout.Paused, StartedAt: morning},
+			"begins":    {State: rollout.Scheduled, NotBefore: morning.Add(time.Hour)}, // which passed before the restore
+			"later":     {State: rollout.Scheduled, NotBefore: time.Now().AddDate(1, 0, 0)},
+			"at-once":   {State: rollout.Running, StartedAt: morning, Spec: rollout.Spec{AllAtOnce: true}},
+			"succeeded": {State: rollout.Succeeded, StartedAt: morning, EndedAt: morning},
+		}
+		if err := s.Tx(t.Context(), func(tx *store.Tx) error {
+			for id, o := range rows {
+				o.ID, o.Content, o.CreatedAt, o.CreatedBy, o.Waves = id, story, morning, "anna", []rollout.Wave{{Name: "all", State: rollout.WaveRunning}}
+				if err := tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := backup.Restore(t.Context(), mustMake(t, options(from)), restoreOptions(empty)); err != nil || r.Unrecorded != nil {
+			t.Fatal(err, r.Unrecorded)
+		}
+		restored := openStore(t, empty)
+		for id, want := range map[string]rollout.State{
+			"running": rollout.Paused, "paused": rollout.Paused, "begins": rollout.Aborted, "later": rollout.Scheduled,
+			"at-once": rollout.Running, "succeeded": rollout.Succeeded,
+		} {
+			o, err := restored.Rollout(t.Context(), id)
+			if err != nil || o.State != want || id == "running" && !strings.Contains(o.Why, "restored") {
+				t.Errorf("rollout %s is %s (%s), want %s: %v", id, o.State, o.Why, want, err)
+			}
+		}
+	})
 }

@@ -88,33 +88,13 @@ func pauseRollouts(ctx context.Context, tx *store.Tx, topic schema.TopicKind, ro
 	if err != nil {
 		return err
 	}
-	done := map[string]bool{}
+	var ids []string
 	for _, m := range members {
-		if done[m.Rollout] {
-			continue
-		}
-		done[m.Rollout] = true
-		row, err := tx.Rollout(ctx, m.Rollout)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(row.Possible(), rollout.OnPause) {
-			continue
-		}
-		why := by.Why + ", as after a restore: look at what robots have before it goes on"
-		c, found := rollout.Decide(rollout.NewRun(row, nil), rollout.Decision{On: rollout.OnPause, By: by.Who, Why: why}, by.At)
-		if len(found) > 0 {
-			return fmt.Errorf("pause rollout %s: %s", row.ID, found[0])
-		}
-		if err := tx.SaveRollout(ctx, c); err != nil {
-			return err
-		}
-		n := audit.Note{Who: by.Who, What: audit.ActionRolloutPause, Target: "rollout " + row.ID, Why: why, Detail: row.Content.String()}
-		if err := tx.Note(ctx, by.At, n); err != nil {
-			return err
-		}
+		ids = append(ids, m.Rollout)
 	}
-	return nil
+	slices.Sort(ids)
+	by.Why += ", as after a restore: look at what robots have before it goes on"
+	return tx.PauseRollouts(ctx, slices.Compact(ids), by)
 }
 
 // backoff spaces what is done repeatedly for the same robot or document, by a key: each pause is

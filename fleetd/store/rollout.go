@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/content"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -371,6 +372,40 @@ func (t *Tx) Offerable(ctx context.Context, o rollout.Rollout, robots []string) 
 		return nil, fmt.Errorf("look at robots before an offer: %w", err)
 	}
 	return all, nil
+}
+
+// PauseRollouts pauses rollouts, and aborts those that would start by themselves now. Others stay as they are, and so do assignments to
+// all robots at once, which only watch what becomes of them.
+func (t *Tx) PauseRollouts(ctx context.Context, ids []string, by audit.Attribution) error {
+	for _, id := range ids {
+		o, err := t.Rollout(ctx, id)
+		if err != nil {
+			return err
+		}
+		on, action := rollout.OnPause, audit.ActionRolloutPause
+		if o.State == rollout.Scheduled && !o.NotBefore.After(by.At) {
+			on, action = rollout.OnAbort, audit.ActionRolloutAbort
+		}
+		if o.Spec.AllAtOnce || !slices.Contains(o.Possible(), on) {
+			continue
+		}
+		members, err := t.RolloutRobots(ctx, RolloutRobotQuery{Rollout: id})
+		if err != nil {
+			return err
+		}
+		c, found := rollout.Decide(rollout.NewRun(o, members), rollout.Decision{On: on, By: by.Who, Why: by.Why}, by.At)
+		if len(found) > 0 {
+			return fmt.Errorf("%s rollout %s: %s", on, id, found[0])
+		}
+		if err := t.SaveRollout(ctx, c); err != nil {
+			return err
+		}
+		n := audit.Note{Who: by.Who, What: action, Target: "rollout " + id, Why: by.Why, Detail: o.Content.String()}
+		if err := t.Note(ctx, by.At, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NewRollout is a rollout to add, with its robots.
