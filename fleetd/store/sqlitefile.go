@@ -132,7 +132,7 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	within, cancel := context.WithTimeout(ctx, FileCheckTimeout)
 	defer cancel()
 	var found string
-	err = db.QueryRowContext(within, "PRAGMA integrity_check(1)").Scan(&found)
+	err = db.QueryRowContext(within, "PRAGMA quick_check(1)").Scan(&found)
 	switch {
 	case err == nil && found == "ok":
 		return nil

@@ -245,7 +245,7 @@ func BenchmarkOpen100MB(b *testing.B) {
 	db, err := sql.Open("sqlite", path)
 	if err == nil {
 		_, err = db.ExecContext(b.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
-			INSERT INTO audit SELECT printf('%036d', i), i, 'anna', 'publish', 'story s1', printf('%0200d', i) FROM n`)
+			INSERT INTO audit (id, at, who, what, target, detail) SELECT printf('%036d', i), i, 'anna', 'publish', 'story s1', printf('%0200d', i) FROM n`)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
