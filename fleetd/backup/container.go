@@ -196,8 +196,11 @@ func (b *file) readStructure() error {
 		if i == 0 && (err != nil || header.Name != name) {
 			return fmt.Errorf("%w, or no backup of fleetd: it does not begin with %s", ErrDamaged, name)
 		}
-		if err != nil || header.Name != name || header.Size < 0 || header.Size > b.size-at {
+		if err != nil || header.Name != name || header.Size < 0 {
 			return fmt.Errorf("%w: the header of %s", ErrDamaged, name)
+		}
+		if header.Size > b.size-at {
+			return fmt.Errorf("%w: it ends within %s", ErrDamaged, name)
 		}
 		if want, err := headerOf(name, header.Size, header.ModTime); err != nil || !bytes.Equal(found, want) {
 			return fmt.Errorf("%w: the header of %s", ErrDamaged, name)
