@@ -36,7 +36,7 @@ func TestAlertOfOldBackups(t *testing.T) {
 		}
 		return ""
 	}
-	within := func(c *fleet.Config) { c.BackupMaxAge = time.Minute }
+	within := func(c *fleet.Config) { c.BackupAge.Max = time.Minute }
 	t.Run("begins once a backup was made", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.sleep(2 * time.Minute)
@@ -71,6 +71,6 @@ func TestAlertOfOldBackups(t *testing.T) {
 			if got := old(w); !strings.Contains(got, "no backup was made") {
 				w.Errorf("the alert says %q", got)
 			}
-		}, within, func(c *fleet.Config) { c.BackupExpected = true })
+		}, within, func(c *fleet.Config) { c.BackupAge.Expected = true })
 	})
 }

@@ -96,7 +96,11 @@ export default function CurvePlot({ name, unit, points, stepS, since, until, ran
           y: range ? { range } : { range: (_, from, to) => padded(from, to) },
         },
         axes: [
-          { ...axis, size: 34, values: (u, ticks) => ticks.map((v) => tickText(v, u.scales.x!.max! - u.scales.x!.min!)) },
+          {
+            ...axis,
+            size: 34,
+            values: (u, ticks) => ticks.map((v) => tickText(v, u.scales.x!.max! - u.scales.x!.min!)),
+          },
           { ...axis, size: 76, values: (_, ticks) => ticks.map((v) => `${v} ${unit}`) },
         ],
         series: [{}, hidden, hidden, { stroke: c.line, width: 2, points: { show: few } }],

@@ -1,1 +1,0 @@
-import{t as e}from"./Library-D_fcG9wT.js";import{Z as t}from"./language-CmOIcbgc.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-Cuz7BChW.js";import{Z as t}from"./language-CmOIcbgc.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

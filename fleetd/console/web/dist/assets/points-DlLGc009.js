@@ -1,1 +1,0 @@
-import{E as e,a as t,d as n,i as r}from"./language-CmOIcbgc.js";function i(i,a=``){return n({queryKey:[`points`,i,a],enabled:i!==``,queryFn:()=>t(r.GET(`/api/v1/robots/{id}/points`,{params:{path:{id:i}}})),placeholderData:(t,n)=>n?.queryKey[1]===i?e(t):void 0})}export{i as t};
