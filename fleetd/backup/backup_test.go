@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,7 +98,7 @@ func TestBackupDuringWritesHasEveryWriteFromBeforeIt(t *testing.T) {
 		s := openStore(t, from)
 		var acknowledged atomic.Int64
 		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
+		many, ended := make(chan struct{}), make(chan error)
 		go func() {
 			for n := 1; ; n++ {
 				err := s.Tx(ctx, func(tx *store.Tx) error {
@@ -109,12 +108,12 @@ func TestBackupDuringWritesHasEveryWriteFromBeforeIt(t *testing.T) {
 					ended <- err
 					return
 				}
-				acknowledged.Store(int64(n))
+				if acknowledged.Store(int64(n)); n == 20 {
+					close(many)
+				}
 			}
 		}()
-		for acknowledged.Load() < 20 {
-			runtime.Gosched()
-		}
+		<-many
 		before := acknowledged.Load()
 		path := mustMake(t, options(from))
 		after := acknowledged.Load()

@@ -3,6 +3,7 @@ package backup_test
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"troupe/fleetd/backup"
 )
@@ -18,14 +18,17 @@ import (
 // killedDatabase names the database of the process that beKilled is.
 const killedDatabase = "TROUPE_TEST_KILLED"
 
-// beKilled makes backups of a database and restores them over another one until it is killed.
+// beKilled makes backups of a database and restores them over another one until it is killed. It prints a byte at each step.
 func beKilled(address string) {
 	dir := filepath.Dir(strings.TrimPrefix(address, "sqlite:"))
 	path := filepath.Join(dir, "museum.backup")
 	o := restoreOptions("sqlite:" + filepath.Join(dir, "target", "fleet.db"))
 	o.Replace = true
+	step := func(string, int64, int64) { _, _ = os.Stdout.Write([]byte{'.'}) }
+	from := options(address)
+	o.Progress, from.Progress = step, step
 	for {
-		_, err := backup.Make(context.Background(), path, options(address))
+		_, err := backup.Make(context.Background(), path, from)
 		if err == nil {
 			_, err = backup.Restore(context.Background(), path, o)
 		}
@@ -45,10 +48,16 @@ func TestKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 		killed.Env = append(os.Environ(), killedDatabase+"="+address)
 		var said strings.Builder
 		killed.Stderr = &said
-		if err := killed.Start(); err != nil {
-			t.Fatal(err)
+		steps, err := killed.StdoutPipe()
+		if err == nil {
+			err = killed.Start()
 		}
-		<-time.After(time.Duration(rand.IntN(400)) * time.Millisecond) // the moment of the kill
+		if err == nil {
+			_, err = io.CopyN(io.Discard, steps, 1+rand.Int64N(30))
+		}
+		if err != nil {
+			t.Fatal(err, said.String())
+		}
 		_ = killed.Process.Kill()
 		_ = killed.Wait()
 		if said.Len() > 0 {
