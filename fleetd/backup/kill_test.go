@@ -43,7 +43,7 @@ func TestKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 	address := filled(t)
 	dir := filepath.Dir(strings.TrimPrefix(address, "sqlite:"))
 	path, target := filepath.Join(dir, "museum.backup"), filepath.Join(dir, "target", "fleet.db")
-	for range 12 {
+	for range kills {
 		killed := exec.CommandContext(t.Context(), os.Args[0])
 		killed.Env = append(os.Environ(), killedDatabase+"="+address)
 		var said strings.Builder
@@ -53,7 +53,7 @@ func TestKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 			err = killed.Start()
 		}
 		if err == nil {
-			_, err = io.CopyN(io.Discard, steps, 1+rand.Int64N(30))
+			_, err = io.CopyN(io.Discard, steps, 1+rand.Int64N(16))
 		}
 		if err != nil {
 			t.Fatal(err, said.String())
