@@ -106,7 +106,7 @@ func TestTraces(t *testing.T) {
 			[]string{"30 alerts crew: critical: a unit is unsafe: r9", "3610 alerts crew: over: a unit is unsafe: r9",
 				"25220 alerts crew: warning: a unit is slow: r1"}},
 		{"a robot of which nothing is known has not ended its alerts", notify.Route{}, noon, 100, map[int]notify.Input{0: alerts(r1),
-			30: {Unsure: map[string]bool{"r1": true}}, 50: alerts(r1)},
+			30: {Unsure: map[string]bool{"r1": true}}, 90: alerts(r1)},
 			[]string{"10 alerts crew: warning: a unit is slow: r1"}},
 		{"events are sent once", notify.Route{Events: []string{"act_failed"}}, noon, 60,
 			map[int]notify.Input{5: {Events: []notify.Event{event(1, "r1"), event(2, "r1"), event(2, "r2")}}, 8: {Events: []notify.Event{event(2,
