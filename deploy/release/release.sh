@@ -29,17 +29,3 @@ for arch in amd64 arm64; do
 done
 deploy/package/build.sh robotd arm7 "$TROUPE_VERSION" $out/robotd_linux_arm_7/robotd $out
 (cd $out && sha256sum -- *.deb *.rpm >>SHA256SUMS)
-
-# The packages of the programs for Linux, with the settings and manual pages that the programs of this machine print.
-for program in fleetd broker; do
-	go build -buildvcs=true -o "$tools/" "./$program"
-done
-go run ./deploy/package -bin "$tools"
-for program in fleetd broker robotd; do
-	for folder in "bin/release/${program}_linux_"*/; do
-		arch=${folder#"bin/release/${program}_linux_"}
-		case $arch in amd64_*) arch=amd64 ;; arm64_*) arch=arm64 ;; arm_7*) arch=arm7 ;; *) echo "$folder: no package is made for it" >&2; exit 1 ;; esac
-		NFPM=$tools/nfpm deploy/package/build.sh "$program" "$arch" "$TROUPE_VERSION" "$(echo "$folder"*)" bin/release
-	done
-done
-(cd bin/release && sha256sum ./*.deb ./*.rpm | sed 's|  \./|  |' >>SHA256SUMS)
