@@ -257,12 +257,29 @@ func (o *RestoreOptions) record(ctx context.Context, tx *store.Tx, b *file, m Ma
 	if err != nil {
 		return err
 	}
+	if err := o.pauseRollouts(ctx, tx, m); err != nil {
+		return err
+	}
 	return tx.AddBackup(ctx, o.Now(), store.Backup{
 		ID: id.String(), Kind: store.BackupRestored, At: o.Now(), Bytes: b.size, File: b.Name(), By: o.By, Migration: m.Migration, Members: m.Keys(), Of: m.ID,
 	}, audit.Note{
 		Source: audit.Source{Via: audit.ViaCLI}, Who: o.By, What: audit.ActionRestoreBackup, Target: b.Name(),
 		Detail: "the database is as it was at " + m.MadeAt.Format(time.RFC3339) + "; what was changed afterwards is lost",
 	})
+}
+
+// pauseRollouts pauses what was under way when the backup was made: it has gone on since, and must not begin again where it was.
+func (o *RestoreOptions) pauseRollouts(ctx context.Context, tx *store.Tx, m Manifest) error {
+	open, err := tx.OpenRollouts(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(open))
+	for i, v := range open {
+		ids[i] = v.ID
+	}
+	return tx.PauseRollouts(ctx, ids, audit.Attribution{Who: o.By, At: o.Now(),
+		Why: "the database was restored as it was at " + m.MadeAt.Format(time.RFC3339) + ": look at what robots have before it goes on"})
 }
 
 // fillFile restores into an SQLite file.
