@@ -27,7 +27,7 @@ const MetricsOnHTTP = "http"
 func (f *Fleet) metricsHandler() http.Handler {
 	return f.metrics.Handler(metrics.Deps{
 		Now: f.Now, Started: f.started, Dir: filepath.Dir(f.cfg.Spool), Status: f.Status, View: f.view, Dispatcher: f.dispatcher, Teleop: f.teleop,
-		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer,
+		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer, Notifier: f.notify.notifier,
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/measurer"
+	"troupe/fleetd/notifier"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -43,6 +44,7 @@ type Deps struct {
 	Certificates func() ([]certificate.Own, error)
 	Backups      *change.Backups
 	Measurer     *measurer.Measurer
+	Notifier     *notifier.Notifier
 	Store        func() (*store.Store, error)
 }
 
@@ -119,6 +121,10 @@ func (c *Collector) collect(out *metric.Samples) {
 	out.Set("events_dropped_total", float64(status.Dropped))
 	out.Set("measurements_written_total", float64(c.deps.Measurer.Written()))
 	out.Set("measurements_dropped_total", float64(c.deps.Measurer.Dropped()))
+	tries := c.deps.Notifier.Counts()
+	out.Set("notification_tries_total", float64(tries.Sent), "sent")
+	out.Set("notification_tries_total", float64(tries.Failed-tries.Dead), "failed")
+	out.Set("notification_tries_total", float64(tries.Dead), "given_up")
 	out.Set("stream_clients", float64(c.deps.View.Feeds()))
 	out.Set("driving_sessions", float64(c.deps.Teleop.Sessions()))
 	out.Flag("broker_connected", status.Broker.OK)
@@ -175,6 +181,16 @@ func (c *Collector) database(out *metric.Samples) error {
 		return err
 	}
 	out.Set("backup_timestamp_seconds", float64(backup.Unix()))
+	deliveries, err := db.Deliveries(ctx)
+	if err != nil {
+		return err
+	}
+	var waiting, dead int64
+	for _, d := range deliveries {
+		waiting, dead = waiting+d.Waiting, dead+d.Dead
+	}
+	out.Set("notifications", float64(waiting), "waiting")
+	out.Set("notifications", float64(dead), "given_up")
 	rollouts, err := db.RolloutStates(ctx)
 	if err != nil {
 		return err

@@ -42,6 +42,11 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "measurements_written_total", Type: metric.Counter, Help: "Minutes of measurements of robots that this instance has written."},
 	{Name: "measurements_dropped_total", Type: metric.Counter, Help: "Minutes of measurements that were lost, because they could not be stored."},
 
+	{Name: "notification_tries_total", Type: metric.Counter, Labels: []string{"result"},
+		Help: "Tries of this instance to deliver a notification: sent, failed, or given_up after a failure."},
+	{Name: "notifications", Type: metric.Gauge, Labels: []string{"state"},
+		Help: "Notifications that wait for their receiver, and those that were given up and that nobody has sent again."},
+
 	{Name: "stream_clients", Type: metric.Gauge, Help: "Open event streams (SSE), such as of consoles."},
 	{Name: "driving_sessions", Type: metric.Gauge, Help: "Robots that people drive through this instance."},
 	{Name: "http_request_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"method", "code"}, Buckets: metric.Latencies,

@@ -90,6 +90,7 @@ export default function CurvePlot({ name, unit, points, stepS, since, until, ran
         width,
         height,
         legend: { show: false },
+        padding: [null, 12, null, null], // the newest point is whole
         cursor: { drag: { x: false, y: false }, y: false },
         scales: {
           x: { range: [since / 1000, until / 1000] },
@@ -139,9 +140,10 @@ export default function CurvePlot({ name, unit, points, stepS, since, until, ran
         aria-label={`${sentence ?? name}. ${t.keys}`}
         onKeyDown={go}
         dir="ltr"
-        style={{ minHeight: height }}
+        style={{ minHeight: height, position: 'relative' }}
       >
-        <div ref={box} />
+        {/* The canvas is out of the flow: its width follows from that of the card, and never holds it open. */}
+        <div ref={box} style={{ position: 'absolute', inset: 0 }} />
       </div>
       <Text size="sm" role={place === undefined ? undefined : 'status'} mih={22}>
         {at !== undefined && typeof mean === 'number'
