@@ -21,7 +21,7 @@ const useTexts = texts(
     loading: 'The measurements are being read',
     failed: 'The measurements cannot be read',
     none: 'Nothing was measured of this in that time.',
-    soon: 'Each minute has a point once it is over.',
+    soon: 'Each minute has a value once it is over.',
     speed: 'A robot reports its speed only while somebody drives it.',
     temperature: 'A robot reports the temperature of a unit only while it is warm, hot or out of order.',
   },

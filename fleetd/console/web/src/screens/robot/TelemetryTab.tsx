@@ -13,7 +13,7 @@ const useTexts = texts(
   {
     spans: { live: 'Live', hour: 'Hour', day: 'Day', week: 'Week', year: 'Year' },
     spanTitle: 'Time that is shown',
-    live: 'These were collected by this tab since you opened the page of the robot, for an hour at most. fleetd keeps a point a minute; the other spans show it.',
+    live: 'These were collected by this tab since you opened the page of the robot, for an hour at most. fleetd keeps a value for each minute; the other spans show it.',
     battery: 'Battery',
     'round trip': 'Round trip of a message',
     'silence budget': 'Silence left until the link is lost',
