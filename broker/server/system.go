@@ -42,7 +42,9 @@ func (s *Server) publishSystem(done <-chan struct{}) {
 		info := s.mochi.Info.Clone()
 		for name, value := range systemTopics {
 			topic, payload := "$SYS/broker/"+name, []byte(value(info))
-			s.mochi.Topics.RetainMessage(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish, Retain: true}, TopicName: topic, Payload: payload})
+			s.mochi.Topics.RetainMessage(packets.Packet{
+				FixedHeader: packets.FixedHeader{Type: packets.Publish, Retain: true}, TopicName: topic, Payload: payload,
+			})
 			if err := s.guard.publish(topic, payload, 0, false); err != nil {
 				s.cfg.Logger.Warn("the broker's own topic not published", "topic", topic, "error", err)
 			}
