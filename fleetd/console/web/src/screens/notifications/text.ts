@@ -3,7 +3,8 @@ import { texts } from '../../text/language';
 export const useNotificationsTexts = texts(
   {
     title: 'Notifications',
-    about: 'Alerts and events that reach people who look at no screen: receivers are where, routes say what and when.',
+    about:
+      'Notifications reach people who are not looking at a screen. A receiver says where they go; a route says which alerts and events, and when.',
     tabs: { routes: 'Routes', receivers: 'Receivers', sent: 'What was sent', dead: 'Given up' },
     newReceiver: 'New receiver',
     newRoute: 'New route',
@@ -104,7 +105,7 @@ export const useNotificationsTexts = texts(
   {
     title: 'Benachrichtigungen',
     about:
-      'Alarme und Ereignisse, die Menschen erreichen, die auf keinen Bildschirm sehen: Empfänger sagen wohin, Routen was und wann.',
+      'Benachrichtigungen erreichen Menschen, die nicht auf einen Bildschirm sehen. Ein Empfänger sagt, wohin; eine Route sagt, welche Alarme und Ereignisse und wann.',
     tabs: { routes: 'Routen', receivers: 'Empfänger', sent: 'Was gesendet wurde', dead: 'Aufgegeben' },
     newReceiver: 'Neuer Empfänger',
     newRoute: 'Neue Route',
