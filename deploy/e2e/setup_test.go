@@ -133,7 +133,7 @@ broker: {listen: "%s", http: "%s"}
 	if examined.code != 0 || strings.Contains(examined.out, "fail ") {
 		t.Errorf("doctor ends with %d:\n%s%s", examined.code, examined.out, examined.err)
 	}
-	if out := s.mustRunCLI("setup", "--file", answers); !strings.Contains(out, "everything stands; nothing was changed") {
+	if out := s.mustRunCLI("setup", "--file", answers); !strings.Contains(out, "no change: everything is set up already") {
 		t.Errorf("a second time:\n%s", out)
 	}
 	if err := os.WriteFile(answers, []byte(strings.Replace(text, "name: museum", "name: The Museum", 1)), 0o600); err != nil {

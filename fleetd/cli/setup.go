@@ -40,7 +40,7 @@ settings of fleetd and the broker, the first administrator and the token of the 
 On a terminal it asks. --file takes the answers from a file instead; --save writes such a file, and --example prints one.
 It shows the plan first, and makes nothing if an answer is wrong: it then names each one with its line.
 
-It may run again: what stands is kept, and it says so. Settings that differ from the answers are refused,
+It may run again: it keeps what exists, and says so. Settings that differ from the answers are refused,
 unless --replace changes them; other lines of the files stay as they are.
 
 The passwords and the token are shown once on a terminal. Without one they are written into the file
@@ -51,11 +51,11 @@ accounts.secrets_file of the answers, for its owner only.`,
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "YAML file with the answers; nothing is asked then")
-	fl.StringArrayVar(&f.set, "set", nil, "KEY=ANSWER, such as http.listen=0.0.0.0:443, which takes precedence over the file; may be repeated")
+	fl.StringArrayVar(&f.set, "set", nil, "KEY=ANSWER, such as http.listen=0.0.0.0:9443, which takes precedence over the file; may be repeated")
 	fl.StringVar(&f.save, "save", "", "write the answers into this file, for another time")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, and make nothing")
 	fl.BoolVar(&f.yes, "yes", false, "make it without asking, as with --file")
-	fl.BoolVar(&f.replace, "replace", false, "change settings, and certificates, that stand and differ from the answers or expire soon")
+	fl.BoolVar(&f.replace, "replace", false, "change existing settings and certificates that differ from the answers or expire soon")
 	fl.BoolVar(&f.example, "example", false, "print a file of answers, with what each means")
 	return c
 }
@@ -85,7 +85,7 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 		fmt.Fprintln(sh.Out, "nothing was made: --dry-run")
 		return nil
 	case !work.Changes():
-		fmt.Fprintln(sh.Out, "everything stands; nothing was changed")
+		fmt.Fprintln(sh.Out, "no change: everything is set up already")
 		return nil
 	}
 	if f.file == "" && !f.yes {
@@ -101,7 +101,7 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 	return nil
 }
 
-// prepareSetup reads the answers, or asks for them, and compares their plan with what stands.
+// prepareSetup reads the answers, or asks for them, and compares their plan with what exists.
 func (sh *shell) prepareSetup(cmd *cobra.Command, f setupFlags) (work *apply.Work, err error) {
 	if f.file == "" && len(f.set) == 0 {
 		if in, ok := sh.In.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
@@ -322,7 +322,7 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/",
 			"ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
 		add("start fleetd", "systemctl enable --now fleetd")
-	case setup.Stands:
+	case setup.Existing:
 		add("start fleetd", "systemctl enable --now fleetd")
 	default:
 		add("start both programs", "systemctl enable --now troupe-broker fleetd")

@@ -49,7 +49,7 @@ const (
 const (
 	Here      = "here"
 	Elsewhere = "elsewhere"
-	Stands    = "stands" // on another machine, as the set-up of another instance made it
+	Existing  = "existing" // on another machine, as the set-up of another instance made it
 )
 
 // Nobody is the answer to robots.first of a person who enrols the first robot later.
@@ -137,7 +137,7 @@ func (q Question) Problems(a Answers) (found []schema.Problem) {
 
 // Questions are all questions, in the order in which a person is asked.
 var Questions = []Question{
-	{Key: "name", Ask: "Name of the fleet", Help: "It stands in the fleet's certificates.",
+	{Key: "name", Ask: "Name of the fleet", Help: "It is in the fleet's certificates.",
 		text: func(a *Answers) *string { return &a.Name }, without: func(Answers) string { return "troupe" }, check: checkID},
 	{Key: "instance", Ask: "Name of this fleetd",
 		Help: "fleetd, if it is the only one. Another instance on the same database is fleetd-b, for example, and needs the folder ca of " +
@@ -187,13 +187,14 @@ var Questions = []Question{
 		"makes no token.",
 		text: func(a *Answers) *string { return &a.First }, without: func(Answers) string { return "r1" }, check: checkRobot},
 	{Key: "broker.where", Ask: "Where the broker runs", Help: "here: on this machine. elsewhere: on another machine, for which the " +
-		"set-up makes a folder of files. stands: it runs there already, set up with another instance of this fleet.",
+		"set-up makes a folder of files. existing: it runs there already, set up with another instance of this fleet.",
 		text: func(a *Answers) *string { return &a.Broker }, without: func(Answers) string { return Here },
-		check: oneOf(Here, Elsewhere, Stands)},
+		check: oneOf(Here, Elsewhere, Existing)},
 	{Key: "broker.host", Ask: "Name or address of the broker's machine", Help: "Robots and fleetd reach the broker under it.",
 		text: func(a *Answers) *string { return &a.BrokerHost }, asked: isElsewhere, check: checkHost},
 	{Key: "broker.listen", Ask: "Address of the broker, for MQTT over TLS", Help: "0.0.0.0 is every address of its machine.",
-		text: func(a *Answers) *string { return &a.BrokerListen }, without: func(Answers) string { return "0.0.0.0:8883" }, check: checkListen},
+		text: func(a *Answers) *string { return &a.BrokerListen }, without: func(Answers) string { return "0.0.0.0:8883" },
+		check: checkBrokerListen},
 	{Key: "broker.http", Ask: "Address of the broker's health and counters", Help: "They are open to everybody who reaches the address.",
 		text: func(a *Answers) *string { return &a.BrokerHTTP }, asked: makesBroker,
 		without: func(Answers) string { return "127.0.0.1:9101" }, check: checkLoopback},
@@ -209,11 +210,11 @@ var Questions = []Question{
 		text: func(a *Answers) *string { return &a.SecretsFile }, without: secretsFile, check: checkPath},
 }
 
-func makesBroker(a Answers) bool   { return a.Broker != Stands }
+func makesBroker(a Answers) bool   { return a.Broker != Existing }
 func secretsFile(a Answers) string { return filepath.Join(a.Config, "first-secrets") }
 
 func isGiven(a Answers) bool     { return a.Console == GivenTLS }
-func isElsewhere(a Answers) bool { return a.Broker == Elsewhere || a.Broker == Stands }
+func isElsewhere(a Answers) bool { return a.Broker == Elsewhere || a.Broker == Existing }
 func isPostgres(a Answers) bool  { return a.Database != "" && !strings.HasPrefix(a.Database, sqlite) }
 
 const sqlite = "sqlite"
@@ -301,7 +302,7 @@ func within(outer, inner string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// splitAddress splits host:port, in which an IPv6 address stands in brackets.
+// splitAddress splits host:port, in which an IPv6 address is in brackets.
 func splitAddress(address string) (host, port string, ok bool) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {
@@ -332,7 +333,7 @@ func publicURL(a Answers) string {
 	if len(a.Hosts) == 0 {
 		return ""
 	}
-	if a.Console == ProxyTLS || portOf(a.HTTP) == "443" {
+	if a.Console == ProxyTLS {
 		return "https://" + bracketed(a.Hosts[0])
 	}
 	return "https://" + joinAddress(a.Hosts[0], portOf(a.HTTP))
@@ -401,7 +402,29 @@ func checkPath(_ Answers, value string) (detail, hint string) {
 	return "", ""
 }
 
-func checkListen(_ Answers, value string) (detail, hint string) {
+// unprivileged is the first port at which a program without privileges can listen.
+const unprivileged = 1024
+
+func checkListen(a Answers, value string) (detail, hint string) {
+	if detail, hint := checkListenAnywhere(a, value); detail != "" {
+		return detail, hint
+	}
+	if n, err := schema.ReadWhole(portOf(value)); err != nil || n < unprivileged {
+		return fmt.Sprintf("port %s needs privileges, which the services do not have", portOf(value)),
+			"choose a port above 1023; for 443 answer proxy and run a reverse proxy here"
+	}
+	return "", ""
+}
+
+// checkBrokerListen lets a broker that exists already have any port: it may run with privileges.
+func checkBrokerListen(a Answers, value string) (detail, hint string) {
+	if a.Broker == Existing {
+		return checkListenAnywhere(a, value)
+	}
+	return checkListen(a, value)
+}
+
+func checkListenAnywhere(_ Answers, value string) (detail, hint string) {
 	const write = "write address and port, such as 0.0.0.0:8080"
 	host, port, ok := splitAddress(value)
 	if !ok {

@@ -156,7 +156,7 @@ func quoted(value string) string {
 // Write writes a file of answers, with what each means above it. Read reads the same answers from it.
 func (a Answers) Write() string {
 	var b strings.Builder
-	b.WriteString("# Answers of fleetd setup. fleetd setup --file THIS asks nothing; it may run again, and keeps what stands.\n")
+	b.WriteString("# Answers of fleetd setup. fleetd setup --file THIS asks nothing; it may run again, and keeps what exists.\n")
 	group := ""
 	for _, q := range Questions {
 		if !q.Asked(a) {

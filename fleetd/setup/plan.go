@@ -144,7 +144,7 @@ func NewPlan(a Answers, databasePassword string) Plan {
 	own := filepath.Join(a.Config, "fleetd")
 	add(Step{Kind: Certificate, Path: own, Owner: FleetdUser, Hosts: withLocal(a.Hosts, a.HTTP, a.Robots),
 		What: "server certificate of fleetd", Pointer: "/hosts"})
-	if a.Broker != Stands {
+	if a.Broker != Existing {
 		p.broker(add, a, brokerHost)
 	}
 

@@ -268,7 +268,7 @@ func TestWhatIsInTheWayIsSaidBeforeAnythingIsMade(t *testing.T) {
 			if err := os.Rename(other.etc("ca/intermediate.key.pem"), other.etc("ca/away")); err != nil {
 				t.Fatal(err)
 			}
-		}, "the CA that stands cannot be used", []string{"/folders/config", "/hosts", "/hosts", "/broker/listen", "/broker/listen"}},
+		}, "the existing CA cannot be used", []string{"/folders/config", "/hosts", "/hosts", "/broker/listen", "/broker/listen"}},
 		{"settings that are none", func(s *server) {
 			if err := os.MkdirAll(s.answers.Config, 0o755); err != nil {
 				t.Fatal(err)
@@ -318,7 +318,7 @@ func TestSecondInstanceNeedsTheCAOfTheFirst(t *testing.T) {
 	first.answers.Database = storetest.Postgres(t)
 	first.setUp(false)
 	second.answers.Database, second.answers.Instance = first.answers.Database, "fleetd-b"
-	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Stands, "localhost",
+	second.answers.Broker, second.answers.BrokerHost, second.answers.BrokerHTTP, second.answers.BrokerUsers = setup.Existing, "localhost",
 		"", nil
 	second.refused("whose CA is not in", "/database/address")
 	err := os.CopyFS(second.etc("ca"), os.DirFS(first.etc("ca")))

@@ -40,14 +40,14 @@ type Secrets struct {
 // Empty reports whether there is nothing to show.
 func (s Secrets) Empty() bool { return len(s.Passwords) == 0 && s.Line == "" }
 
-// Run makes what is missing, in the order of the plan. If it fails, what was made stands, and it can run again.
+// Run makes what is missing, in the order of the plan. If it fails, what was made is kept, and it can run again.
 func (w *Work) Run(ctx context.Context) (Secrets, error) {
 	for _, o := range w.Outcomes {
 		if o.State == Kept && o.Kind != setup.Authority {
 			continue
 		}
 		if err := w.make(ctx, o); err != nil {
-			return w.secrets, fmt.Errorf("make the %s %s: %w; what was made before it stands: correct this, and run the set-up again", o.Kind,
+			return w.secrets, fmt.Errorf("make the %s %s: %w; what was made before it is kept: correct this, and run the set-up again", o.Kind,
 				o.Path, err)
 		}
 	}
@@ -107,7 +107,7 @@ func (w *Work) give(path, owner string) error {
 	return os.Lchown(path, uid, gid)
 }
 
-// makeAuthority makes the keys, or opens those that stand. The root's key stays with root, since fleetd does not need it.
+// makeAuthority makes the keys, or opens those that exist. The root's key stays with root, since fleetd does not need it.
 func (w *Work) makeAuthority(o Outcome) error {
 	if o.State == Kept {
 		return nil

@@ -1,5 +1,5 @@
-// Package apply carries out the plan of a set-up. It first compares the plan with what stands and finds everything
-// that is in the way; then it makes what is missing, each file whole or not at all. What stands is kept.
+// Package apply carries out the plan of a set-up. It first compares the plan with what exists and finds everything
+// that is in the way; then it makes what is missing, each file whole or not at all. What exists is kept.
 package apply
 
 import (
@@ -39,10 +39,10 @@ const (
 type Outcome struct {
 	setup.Step
 	State  State
-	Detail string // of a step that is not new: what stands
+	Detail string // of a step that is not new: what exists
 }
 
-// Work is a plan, compared with what stands.
+// Work is a plan, compared with what exists.
 type Work struct {
 	Plan     setup.Plan
 	Outcomes []Outcome
@@ -66,7 +66,7 @@ func (w *Work) Changes() bool {
 	return false
 }
 
-// Prepare makes the plan of complete answers without problems, and compares it with what stands. It writes nothing. With replace,
+// Prepare makes the plan of complete answers without problems, and compares it with what exists. It writes nothing. With replace,
 // settings and certificates that differ from the answers are changed; otherwise each is a problem.
 func Prepare(ctx context.Context, a setup.Answers, replace bool, now time.Time) (*Work, []schema.Problem) {
 	c := comparison{Work: &Work{replace: replace, now: now, owners: map[string]*user.User{}, content: map[string]string{}}}
@@ -189,7 +189,7 @@ func (c *comparison) compare(s setup.Step) {
 		}
 	case setup.Token:
 		if c.database.Users > 0 {
-			c.outcome(s, Kept, "the fleet stands; fleetd robot enrol NAME makes a token")
+			c.outcome(s, Kept, "the fleet exists; fleetd robot enrol NAME makes a token")
 		} else {
 			c.outcome(s, New, "")
 		}
@@ -213,7 +213,7 @@ func (c *comparison) folder(s setup.Step) {
 func (c *comparison) authority(s setup.Step) {
 	held, err := os.ReadDir(s.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(held) == 0 {
-		if c.database.Users > 0 { // robots trust that of the fleet that stands
+		if c.database.Users > 0 { // robots trust that of the existing fleet
 			c.problem("/database/address", "the database has a fleet, whose CA is not in "+s.Path,
 				"copy the folder from the first instance, or from the backup; for a new fleet name another database")
 			return
@@ -225,7 +225,7 @@ func (c *comparison) authority(s setup.Step) {
 		c.vault, err = vault.Open(s.Path, c.now)
 	}
 	if err != nil {
-		c.problem(s.Pointer, "the CA that stands cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, "+
+		c.problem(s.Pointer, "the existing CA cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, "+
 			"move the folder away, and a new CA is made")
 		return
 	}
@@ -250,11 +250,11 @@ func (c *comparison) certificate(s setup.Step) {
 	case c.replace:
 		c.outcome(s, Changed, why)
 	default:
-		c.problem(s.Pointer, cert+" stands, and "+why, "--replace makes a new one; the programs take it without a restart")
+		c.problem(s.Pointer, cert+" exists, and "+why, "--replace makes a new one; the programs take it without a restart")
 	}
 }
 
-// unfit says why a certificate that stands cannot be kept; empty if it can.
+// unfit says why an existing certificate cannot be kept; empty if it can.
 func (c *comparison) unfit(cert, key string, hosts []string) string {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
@@ -419,8 +419,6 @@ func (c *comparison) ports(ctx context.Context) {
 			c.problem(at.pointer, at.listen+" is in use by another program", "choose another port, or stop that program: ss -ltnp shows it")
 		case errors.Is(err, syscall.EADDRNOTAVAIL):
 			c.problem(at.pointer, at.listen+" is not an address of this machine", "write 0.0.0.0 for every address, or one that ip address shows")
-		case errors.Is(err, syscall.EACCES) && os.Geteuid() != 0: // the programs run as other users, too
-			c.problem(at.pointer, at.listen+": "+err.Error(), "choose a port above 1023")
 		case err != nil:
 			c.problem(at.pointer, at.listen+": "+err.Error(), "choose another address")
 		}
