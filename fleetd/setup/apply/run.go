@@ -104,16 +104,16 @@ func (w *Work) give(path, owner string) error {
 	if uid < 0 {
 		return nil
 	}
-	return os.Lchown(path, uid, gid)
+	return w.chown(path, uid, gid)
 }
 
-// makeAuthority makes the keys, or opens those that exist. The root's key stays with root, since fleetd does not need it.
+// makeAuthority makes the keys, and gives them to fleetd, also those that exist: root may have copied them from another
+// server. The root's key stays with root, since fleetd does not need it.
 func (w *Work) makeAuthority(o Outcome) error {
-	if o.State == Kept {
-		return nil
-	}
-	if err := vault.Make(o.Path, w.Plan.Answers.Name, w.now); err != nil {
-		return err
+	if o.State != Kept {
+		if err := vault.Make(o.Path, w.Plan.Answers.Name, w.now); err != nil {
+			return err
+		}
 	}
 	files, err := os.ReadDir(o.Path)
 	if err != nil {
@@ -124,7 +124,10 @@ func (w *Work) makeAuthority(o Outcome) error {
 			err = errors.Join(err, w.give(filepath.Join(o.Path, f.Name()), o.Owner))
 		}
 	}
-	return errors.Join(err, os.Chmod(o.Path, o.Mode), w.give(o.Path, o.Owner))
+	if o.State != Kept {
+		err = errors.Join(err, os.Chmod(o.Path, o.Mode))
+	}
+	return errors.Join(err, w.give(o.Path, o.Owner))
 }
 
 func (w *Work) makeCertificate(o Outcome) error {

@@ -51,8 +51,9 @@ type Work struct {
 	replace bool
 	now     time.Time
 	owners  map[string]*user.User // nil for a user who does not exist
-	content map[string]string     // of settings and users files that change, by path
-	clients []Password            // of the users file, if it is written
+	chown   func(path string, uid, gid int) error
+	content map[string]string // of settings and users files that change, by path
+	clients []Password        // of the users file, if it is written
 	secrets Secrets
 }
 
@@ -69,7 +70,8 @@ func (w *Work) Changes() bool {
 // Prepare makes the plan of complete answers without problems, and compares it with what exists. It writes nothing. With replace,
 // settings and certificates that differ from the answers are changed; otherwise each is a problem.
 func Prepare(ctx context.Context, a setup.Answers, replace bool, now time.Time) (*Work, []schema.Problem) {
-	c := comparison{Work: &Work{replace: replace, now: now, owners: map[string]*user.User{}, content: map[string]string{}}}
+	c := comparison{Work: &Work{replace: replace, now: now, owners: map[string]*user.User{}, chown: os.Lchown,
+		content: map[string]string{}}}
 	password := ""
 	if a.DatabasePasswordFile != "" {
 		text, err := os.ReadFile(a.DatabasePasswordFile)
