@@ -205,7 +205,7 @@ func (m *mixedReleases) boot(id string) string {
 		func(p schema.Presence) bool { return p.State == schema.PresenceOnline }).Boot
 }
 
-// bootsSince counts the starts of robotd of which a robot told since then.
+// bootsSince counts the starts of robotd that a robot has reported since then.
 func (m *mixedReleases) bootsSince(mark int, id string) int {
 	m.t.Helper()
 	boots := map[string]bool{}

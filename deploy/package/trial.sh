@@ -229,8 +229,8 @@ fresh() {
 	count=0
 }
 
-# by_hand sets up the earlier release, which has neither fleetd setup nor accounts.
-by_hand() {
+# manual_setup sets up the earlier release, which has neither fleetd setup nor accounts.
+manual_setup() {
 	on fleet sh -euc '
 		cd /etc/troupe
 		fleetd ca init --dir ca --name museum >/dev/null
@@ -268,7 +268,7 @@ upgrade() {
 	say "The earlier release, $old, with $robots robots that perform"
 	host fleet
 	must_install fleet old broker fleetd
-	by_hand
+	manual_setup
 	for robot in "${names[@]}"; do
 		host "$robot"
 		must_install "$robot" old robotd
@@ -354,7 +354,7 @@ if [ "${1-}" != inside ]; then
 	fi
 	go run ./deploy/package
 	export FORMATS=deb
-	# The earlier robotd tells systemd nothing.
+	# The earlier robotd does not notify systemd.
 	rm -rf "$cache/units"
 	cp -r deploy/systemd "$cache/units"
 	sed -i 's/^Type=notify$/Type=exec/; /^WatchdogSec=/d' "$cache/units/robotd.service"

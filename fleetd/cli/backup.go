@@ -39,8 +39,8 @@ func (sh *shell) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "write all that a fleet needs to begin again into one file",
 		Long: `Write all that the fleet's server needs to begin again into one file, sealed with a passphrase: the
-database, the folder of keys (--ca), the other files that settings name, the settings that stand in
-the environment, and stops that the database does not have yet. fleetd may run meanwhile, on this
+database, the folder of keys (--ca), the other files that settings name, the settings in the
+environment, and stops that the database does not have yet. fleetd may run meanwhile, on this
 computer or, with PostgreSQL, on another one. The backup has each change that fleetd acknowledged
 before it began.
 
@@ -284,7 +284,7 @@ func sourcesOf(k *koanf.Koanf, also []string) (all []backup.Source) {
 	return all
 }
 
-// settingsOfEnvironment are the settings of serve that stand in the environment, also its password for the broker.
+// settingsOfEnvironment are the settings of serve in the environment, also its password for the broker.
 func (sh *shell) settingsOfEnvironment() (pairs []string) {
 	for _, pair := range sh.Environ {
 		if strings.HasPrefix(pair, envPrefix) {

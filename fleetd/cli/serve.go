@@ -151,7 +151,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Metrics: k.String("metrics"), EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
 		RobotBrokers: stringList(k, "robot-broker"),
-		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
+		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword, Hosts: k.Strings("host"),
 		Logger: log,
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
@@ -165,9 +165,9 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	})
 }
 
-// tellAdmin tells the operator the password of the first user: on a terminal, or else in a file, since many can read
+// showAdminPassword shows the operator the password of the first user: on a terminal, or else in a file, since many can read
 // what a service manager keeps of the standard error.
-func (sh *shell) tellAdmin(name, password, path string) {
+func (sh *shell) showAdminPassword(name, password, path string) {
 	if f, ok := unsanitized(sh.Err).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
 		return

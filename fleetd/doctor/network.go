@@ -149,8 +149,8 @@ var errSilent = fmt.Errorf("no answer within %v", tryWithin)
 // engineTopic has the version of a broker that has one. Troupe's broker refuses the subscription with a notice.
 const engineTopic = "$SYS/broker/version"
 
-// heard is what a connection to the broker received.
-type heard struct {
+// observation is what a connection to the broker received.
+type observation struct {
 	engine    string
 	instances map[string]schema.FleetHeartbeat
 	skew      map[string]time.Duration // of the clocks of instances
@@ -244,8 +244,8 @@ func awaitUp(ctx context.Context, states <-chan link.State) error {
 }
 
 // listen collects what arrives for a moment.
-func (x *examination) listen(ctx context.Context, received <-chan link.Message) heard {
-	got := heard{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{},
+func (x *examination) listen(ctx context.Context, received <-chan link.Message) observation {
+	got := observation{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{},
 		skew: map[string]time.Duration{}}
 	enough := time.NewTimer(x.on.Listen)
 	defer enough.Stop()
@@ -277,9 +277,9 @@ func (x *examination) listen(ctx context.Context, received <-chan link.Message) 
 }
 
 // instances reports who serves the fleet, and how far their versions and clocks differ.
-func (x *examination) instances(got heard) {
+func (x *examination) instances(got observation) {
 	if len(got.instances) == 0 {
-		x.warn("instances", "no fleetd sends heartbeats through the broker", "start fleetd; without heartbeats robots stand in manual mode")
+		x.warn("instances", "no fleetd sends heartbeats through the broker", "start fleetd; without heartbeats robots do not perform")
 		return
 	}
 	var names, versions, slow []string

@@ -17,7 +17,7 @@ import (
 	"troupe/fleetd/metrics"
 )
 
-// metricsPath is where Prometheus looks unless it is told otherwise.
+// metricsPath is where Prometheus looks by default.
 const metricsPath = "/metrics"
 
 // MetricsOnHTTP is the value of Config.Metrics for the address of the API.

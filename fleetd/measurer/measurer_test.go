@@ -26,7 +26,7 @@ func start(w *storetest.World, leads bool) *instance {
 	i := &instance{}
 	i.leads.Store(leads)
 	i.Measurer = measurer.New(measurer.Deps{
-		Now: time.Now, Leads: i.leads.Load, AnotherLeads: func() bool { return !i.leads.Load() }, Adopted: func(robot string) bool { return robot != "stranger" },
+		Now: time.Now, Leads: i.leads.Load, AnotherLeads: func() bool { return !i.leads.Load() }, Adopted: func(robot string) bool { return robot != "unknown" },
 		Failed: func(string, error) { i.fails.Add(1) },
 	})
 	i.end = w.Start(func(ctx context.Context) { i.Run(ctx, w.DB) })
@@ -38,7 +38,7 @@ func drive(w *storetest.World, times int, to ...*instance) {
 	for range times {
 		for _, i := range to {
 			i.Observe(measure.Driven{Robot: "r1", SpeedMPS: 1}, time.Now())
-			i.Observe(measure.Driven{Robot: "stranger", SpeedMPS: 1}, time.Now())
+			i.Observe(measure.Driven{Robot: "unknown", SpeedMPS: 1}, time.Now())
 		}
 		w.Sleep(10 * time.Second)
 	}

@@ -280,11 +280,11 @@ func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notificat
 	case err != nil:
 		n.deps.Failed("delivery of a notification not saved", fmt.Errorf("notification %s: %w", one.ID, err))
 	default:
-		n.tell(one, state, next, result)
+		n.recordTry(one, state, next, result)
 	}
 }
 
-func (n *Notifier) tell(one store.Notification, state notify.DeliveryState, next time.Time, r notify.Result) {
+func (n *Notifier) recordTry(one store.Notification, state notify.DeliveryState, next time.Time, r notify.Result) {
 	attrs := []any{"notification", one.ID, "receiver", one.Receiver, "route", one.Route, "kind", one.Kind, "try", one.Tries + 1}
 	n.mu.Lock()
 	switch state {

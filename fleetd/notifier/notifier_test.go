@@ -120,8 +120,8 @@ func (w *world) end(robot string) {
 	w.Locked(func() { w.alerts = slices.DeleteFunc(w.alerts, func(a notify.Alert) bool { return a.Robot == robot }) })
 }
 
-// told lists what arrived about alerts, as "receiver robot state", each notification once.
-func (w *world) told() (all []string) {
+// received lists what arrived about alerts, as "receiver robot state", each notification once.
+func (w *world) received() (all []string) {
 	seen := map[string]bool{}
 	w.Locked(func() {
 		for _, n := range w.got {
@@ -160,7 +160,7 @@ func TestReceiverThatWasDownGetsEverythingInOrder(t *testing.T) {
 		w.Sleep(2 * time.Minute)
 		end()
 		want := []string{"crew r1 firing", "crew r1 resolved", "crew r2 firing"}
-		if got := w.told(); !slices.Equal(got, want) {
+		if got := w.received(); !slices.Equal(got, want) {
 			t.Errorf("it got %q, want %q", got, want)
 		}
 		if n := len(w.notifications(notify.Sent)); n != 3 {
@@ -217,7 +217,7 @@ func TestNotificationSurvivesEndOfFleetdAndChangeOfLeader(t *testing.T) {
 		w.Locked(func() { leader, w.down = "two", false })
 		w.Sleep(2 * time.Minute)
 		want := []string{"crew r1 firing", "crew r1 resolved"}
-		if got := w.told(); !slices.Equal(got, want) {
+		if got := w.received(); !slices.Equal(got, want) {
 			t.Errorf("it got %q, want %q", got, want)
 		}
 		// Both believe that they lead, as for a moment after one was cut off.
@@ -226,7 +226,7 @@ func TestNotificationSurvivesEndOfFleetdAndChangeOfLeader(t *testing.T) {
 		w.raise("r2")
 		w.Sleep(2 * time.Minute)
 		want = append(want, "crew r2 firing")
-		if got := w.told(); !slices.Equal(got, want) {
+		if got := w.received(); !slices.Equal(got, want) {
 			t.Errorf("with two leaders it got %q, want %q", got, want)
 		}
 	})
@@ -283,7 +283,7 @@ func TestEscalationGoesToAnotherReceiver(t *testing.T) {
 		end := w.instance("one", always)
 		w.Sleep(90 * time.Second)
 		end()
-		got := w.told()
+		got := w.received()
 		slices.Sort(got)
 		if want := []string{"crew r1 firing", "crew r1 firing", "phones r1 firing"}; !slices.Equal(got, want) {
 			t.Errorf("they got %q, want %q", got, want)

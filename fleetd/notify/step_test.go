@@ -155,7 +155,7 @@ func TestNothingIsLostAndTheOrderStays(t *testing.T) {
 		s := notify.State{Series: "s"}
 		present := map[string]notify.Alert{}
 		begun := map[string]bool{}
-		told := map[string]string{}
+		notified := map[string]string{}
 		now := noon
 		last := time.Time{}
 		step := func() {
@@ -179,10 +179,10 @@ func TestNothingIsLostAndTheOrderStays(t *testing.T) {
 				}
 				last = now
 				for _, e := range n.Alerts {
-					if was := told[e.Key()]; was == string(e.State) || was == "resolved" {
+					if was := notified[e.Key()]; was == string(e.State) || was == "resolved" {
 						t.Fatalf("%s is %s after %s", e.Key(), e.State, was)
 					}
-					told[e.Key()] = string(e.State)
+					notified[e.Key()] = string(e.State)
 				}
 			}
 		}
@@ -211,8 +211,8 @@ func TestNothingIsLostAndTheOrderStays(t *testing.T) {
 					want = "firing"
 				}
 			}
-			if told[key] != want {
-				t.Fatalf("%s was told as %q, and is %s", key, told[key], want)
+			if notified[key] != want {
+				t.Fatalf("%s was notified as %q, and is %s", key, notified[key], want)
 			}
 		}
 	})

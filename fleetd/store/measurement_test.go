@@ -44,7 +44,7 @@ func measurementsAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	n := must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{
-		measured("r1", 0, 2, 80), measured("r1", 1, 2, 79), measured("r1", 20, 1, 70), measured("r1", 61, 3, 60), measured("r2", 0, 1, 50), measured("stranger", 0, 1, 50),
+		measured("r1", 0, 2, 80), measured("r1", 1, 2, 79), measured("r1", 20, 1, 70), measured("r1", 61, 3, 60), measured("r2", 0, 1, 50), measured("unknown", 0, 1, 50),
 	}))
 	wantEqual(t, "written rows", n, int64(5))
 	wantEqual(t, "rows of minutes with as many values", must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 0, 2, 10), measured("r1", 1, 1, 10)})), int64(0))
