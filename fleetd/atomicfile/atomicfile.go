@@ -59,6 +59,22 @@ func (f *File) Replace() error {
 	return SyncFolder(filepath.Dir(f.path))
 }
 
+// Link makes the file the one of its path if there is none yet, and returns when a loss of power cannot undo that. If there
+// is one, it stays and the error is fs.ErrExist. The file system must have hard links.
+func (f *File) Link() error {
+	err := f.Sync()
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = os.Link(f.Name(), f.path)
+	}
+	if err := errors.Join(err, f.Discard()); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(f.path))
+}
+
 // Discard removes a file that was not made the one of its path; otherwise it does nothing.
 func (f *File) Discard() error {
 	if f.ended {

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"troupe/fleetd/atomicfile"
 )
 
 // Sealer seals secrets for the database: whoever has only the database cannot read them. It reads its key at the first use.
@@ -45,17 +47,20 @@ func FileSealer(path string) *Sealer {
 	}}
 }
 
+// makeSealKey makes the key as a whole: no instance reads a part of it, and none replaces the one of another.
 func makeSealKey(path string) ([]byte, error) {
 	key := make([]byte, sealKeySize)
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, secret)
+	f, err := atomicfile.Create(path, secret)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(key)
-	return key, errors.Join(err, f.Sync(), f.Close())
+	if _, err := f.Write(key); err != nil {
+		return nil, errors.Join(err, f.Discard())
+	}
+	return key, f.Link()
 }
 
 // Sealer seals with a key that follows from that of the intermediate, so instances with the same folder have the same.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,5 +169,46 @@ func TestReplacedKeyIsForItsOwnerOnly(t *testing.T) {
 	}
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key is %v, %v", info.Mode(), err)
+	}
+}
+
+func TestInstancesThatStartAtOnceHaveOneSealKey(t *testing.T) {
+	for range 50 {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "key")
+		sealed := make([][]byte, 8)
+		var all sync.WaitGroup
+		for i := range sealed {
+			all.Go(func() {
+				var err error
+				if sealed[i], err = vault.FileSealer(path).Seal([]byte("text"), "crew"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, one := range sealed {
+			if text, err := vault.FileSealer(path).Open(one, "crew"); err != nil || string(text) != "text" {
+				t.Fatalf("%q, %v", text, err)
+			}
+		}
+		if beside, err := os.ReadDir(folder); err != nil || len(beside) != 1 {
+			t.Fatalf("they left %v, %v", beside, err)
+		}
+	}
+}
+
+func TestShortSealKeyIsRefusedAndStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	for _, text := range []string{"", "half of a key"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := vault.FileSealer(path).Seal([]byte("text"), "crew"); err == nil || !strings.Contains(err.Error(), "restore it") {
+			t.Errorf("a key of %d bytes: %v", len(text), err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("it is replaced by %q, %v", after, err)
+		}
 	}
 }
