@@ -36,7 +36,7 @@ type Notifier struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	busy   map[string]bool // receivers with a try under way
+	busy   map[string]bool // receivers with a try that is under way or not saved
 	counts Counts
 
 	// Owned by Run.
@@ -229,8 +229,10 @@ func (n *Notifier) deliver(ctx context.Context, db *store.Store, tries *sync.Wai
 	for _, one := range due {
 		if n.begin(one.Receiver) {
 			tries.Go(func() {
-				n.try(ctx, db, one)
-				n.end(one.Receiver)
+				defer n.end(one.Receiver)
+				if n.try(ctx, db, one) {
+					n.Wake() // the next one of this receiver
+				}
 			})
 		}
 	}
@@ -251,36 +253,61 @@ func (n *Notifier) end(receiver string) {
 	n.mu.Lock()
 	delete(n.busy, receiver)
 	n.mu.Unlock()
-	n.Wake() // the next one of this receiver
 }
 
-// try delivers a notification once, and saves what became of it.
-func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notification) {
-	receiver, err := db.Receiver(ctx, one.Receiver)
-	var result notify.Result
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		result = notify.Result{Final: true, Detail: "the receiver was deleted"}
-	case err != nil:
-		n.deps.Failed("receiver not read", err)
-		return
-	case !n.deps.Leads():
-		return // the new leader tries it
-	default:
+// try delivers a notification once, and saves what became of it. It reports whether that is saved. The receiver stays busy
+// until then: otherwise, while nothing can be saved, as on a full disk, it would get the same again and again.
+func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notification) (saved bool) {
+	var receiver change.Receiver
+	read := func() (err error) {
+		if receiver, err = db.Receiver(ctx, one.Receiver); errors.Is(err, store.ErrNotFound) {
+			receiver, err = change.Receiver{}, nil
+		}
+		return err
+	}
+	failures, ok := n.persist(ctx, "receiver not read", one, read)
+	if !ok || failures > 0 || !n.deps.Leads() {
+		return false // it may have been tried meanwhile, or the new leader tries it
+	}
+	result := notify.Result{Final: true, Detail: "the receiver was deleted"}
+	if receiver.ID != "" {
 		result = n.deps.Send.Send(ctx, receiver, one.Notification, one.Tries+1)
 		if !result.OK && ctx.Err() != nil {
-			return // the try was cut off because fleetd ends
+			return false // the try was cut off because fleetd ends
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin) // what arrived is saved, also while fleetd ends
-	defer cancel()
-	state, next, err := n.deps.Save.EndTry(ctx, one, result)
-	switch {
-	case errors.Is(err, store.ErrConflict): // another instance tried it, too
-	case err != nil:
-		n.deps.Failed("delivery of a notification not saved", fmt.Errorf("notification %s: %w", one.ID, err))
-	default:
+	var state notify.DeliveryState
+	var next time.Time
+	conflict := false
+	_, ok = n.persist(ctx, "delivery of a notification not saved", one, func() (err error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWithin) // what arrived is saved, also while fleetd ends
+		defer cancel()
+		if state, next, err = n.deps.Save.EndTry(ctx, one, result); errors.Is(err, store.ErrConflict) {
+			conflict, err = true, nil // another instance tried it, too
+		}
+		return err
+	})
+	if ok && !conflict {
 		n.recordTry(one, state, next, result)
+	}
+	return ok
+}
+
+// persist does something with the database until it works, with a pause after each failure. It reports how often it failed,
+// and whether it worked before ctx ended.
+func (n *Notifier) persist(ctx context.Context, what string, of store.Notification, do func() error) (failures int, ok bool) {
+	for {
+		err := do()
+		if err == nil {
+			return failures, true
+		}
+		failures++
+		n.deps.Failed(what, fmt.Errorf("notification %s: %w", of.ID, err))
+		select {
+		case <-ctx.Done():
+			return failures, false
+		case <-time.After(notify.Pause(failures)):
+		}
 	}
 }
 

@@ -33,6 +33,8 @@ type world struct {
 	alerts  []notify.Alert
 	down    bool      // receivers answer nothing
 	hang    bool      // receivers take it, and the answer does not arrive
+	full    bool      // the database can be read and not written
+	failed  int       // how often the database failed
 	got     []arrived // in the order of their arrival
 }
 
@@ -48,11 +50,22 @@ func inWorld(t *testing.T, test func(w *world)) {
 	storetest.InWorld(t, func(in *storetest.World) {
 		w := &world{World: in}
 		w.changes = &change.Notifications{Sealer: vault.FileSealer(key), Deps: change.Deps{
-			Now: time.Now, Store: func() (*store.Store, error) { return in.DB, nil }, Changed: func(context.Context, []string) {},
+			Now: time.Now, Store: w.writable, Changed: func(context.Context, []string) {},
 			Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
 		}}
 		test(w)
 	}, "r1", "r2")
+}
+
+var errFull = errors.New("the disk is full")
+
+func (w *world) writable() (db *store.Store, err error) {
+	w.Locked(func() {
+		if db = w.DB; w.full {
+			err = errFull
+		}
+	})
+	return db, err
 }
 
 func (w *world) receiver(id string) {
@@ -77,7 +90,8 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 	n := notifier.New(notifier.Deps{
 		Log: slog.New(slog.NewTextHandler(testlog.Writer(w.T, name), nil)), Now: time.Now, Leads: leads, Ready: func() bool { return true },
 		Failed: func(what string, err error) {
-			if !errors.Is(err, store.ErrConflict) && !errors.Is(err, context.Canceled) {
+			w.Locked(func() { w.failed++ })
+			if !errors.Is(err, errFull) && !errors.Is(err, store.ErrConflict) && !errors.Is(err, context.Canceled) {
 				w.Failed(what, err)
 			}
 		},
@@ -243,6 +257,31 @@ func TestNotificationThatArrivesTwiceHasOneID(t *testing.T) {
 		end()
 		if len(w.got) != 2 || w.got[0].ID != w.got[1].ID || w.got[0].try != 1 || w.got[1].try != 2 {
 			t.Errorf("it got %+v", w.got)
+		}
+	})
+}
+
+func TestDeliveryThatCannotBeSavedIsNotRepeated(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.receiver("crew")
+		w.receiver("phones")
+		w.route("a", notify.Route{Receiver: "crew", GroupS: zero()})
+		w.Locked(func() { w.full = true })
+		w.raise("r1")
+		end := w.instance("one", always)
+		w.Sleep(5 * time.Minute)
+		if len(w.got) != 1 || w.failed < 5 || w.failed > 12 {
+			t.Errorf("on a full disk it arrived %d times, and the database failed %d times", len(w.got), w.failed)
+		}
+		w.Locked(func() { w.full = false })
+		w.end("r1")
+		w.Sleep(2 * time.Minute)
+		end()
+		if got, want := w.received(), []string{"crew r1 firing", "crew r1 resolved"}; !slices.Equal(got, want) || len(w.got) != 2 {
+			t.Errorf("it got %q in %d notifications, want %q", got, len(w.got), want)
+		}
+		if n := len(w.notifications(notify.Sent)); n != 2 {
+			t.Errorf("%d are sent", n)
 		}
 	})
 }

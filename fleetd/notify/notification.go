@@ -77,9 +77,13 @@ func AfterTry(r Result, tries int, since, now time.Time) (state DeliveryState, n
 	case r.Final || now.Sub(since).Abs() >= giveUpAfter:
 		return Dead, time.Time{}
 	}
-	wait := maxWait
-	if tries < 7 {
-		wait = min(maxWait, firstWait<<(tries-1))
+	return Waiting, now.Add(Pause(tries))
+}
+
+// Pause is how long to wait after so many tries that failed.
+func Pause(tries int) time.Duration {
+	if tries >= 7 {
+		return maxWait
 	}
-	return Waiting, now.Add(wait)
+	return min(maxWait, firstWait<<(tries-1))
 }
