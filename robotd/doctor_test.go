@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"troupe/schema/finding"
 
 	"github.com/spf13/cobra"
+
+	"troupe/schema/finding"
 )
 
 func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
@@ -34,6 +37,33 @@ func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
 	}
 	if _, err = examine("-o", "yaml"); err == nil || errors.Is(err, errFindings) {
 		t.Errorf("an unknown output: %v", err)
+	}
+}
+
+func TestDoctorReadsTheEnvironmentOfTheService(t *testing.T) {
+	env := filepath.Join(t.TempDir(), "robotd.env")
+	examine := func(text string) string {
+		if err := os.WriteFile(env, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		c := command()
+		c.SetOut(&out)
+		c.SetArgs([]string{"doctor", "--env", env, "--id", "r1", "--data", t.TempDir(), "--broker", "mqtt://127.0.0.1:1", "--page", "off"})
+		if err := c.ExecuteContext(t.Context()); !errors.Is(err, errFindings) {
+			t.Errorf("%q: %v", text, err)
+		}
+		return out.String()
+	}
+	if text := examine("# the flag overrides it\nTROUPE_ROBOTD_ID=another\nTROUPE_ROBOTD_LINK_LOSS_MNL=perhaps\n"); !strings.Contains(text, "perhaps") {
+		t.Errorf("a wrong value in the file:\n%s", text)
+	}
+	t.Setenv("TROUPE_ROBOTD_LINK_LOSS_MNL", "continue")
+	if text := examine("TROUPE_ROBOTD_LINK_LOSS_MNL=perhaps\n"); !strings.Contains(text, "ok    settings") {
+		t.Errorf("the environment of this command has precedence:\n%s", text)
+	}
+	if text := examine("TROUPE ROBOTD\n"); !strings.Contains(text, "line 1: write NAME=VALUE") {
+		t.Errorf("a file that cannot be read:\n%s", text)
 	}
 }
 

@@ -65,7 +65,7 @@ changed by it.`,
 }
 
 func run(cmd *cobra.Command) (err error) {
-	cfg, level, err := robot.Load(cmd.Flags())
+	cfg, level, err := robot.Load(cmd.Flags(), os.Environ())
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"troupe/deploy/shard"
-	"troupe/fleetd/setup"
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/envfile"
 )
 
 // freeAddress is a loopback address at which nothing listens, for settings that are written before a program runs.
@@ -36,7 +36,7 @@ func withSettings(t *testing.T, file string) func(*exec.Cmd) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := setup.ReadEnv(string(text))
+	all, err := envfile.Read(string(text))
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/doctor"
 	"troupe/fleetd/setup"
 	"troupe/schema"
+	"troupe/schema/envfile"
 )
 
 // settingsFile has fleetd's settings where the package installed it.
@@ -73,7 +74,7 @@ func (sh *shell) doctorConfig(cmd *cobra.Command, env string) (c doctor.Config, 
 	text, err := os.ReadFile(env)
 	switch {
 	case err == nil:
-		variables, err := setup.ReadEnv(string(text))
+		variables, err := envfile.Read(string(text))
 		if err != nil {
 			return c, fmt.Errorf("%s: %w", env, err)
 		}
@@ -128,7 +129,7 @@ func brokerSecrets(env string) (files []string) {
 	if err != nil {
 		return nil // there is none here
 	}
-	all, err := setup.ReadEnv(string(text))
+	all, err := envfile.Read(string(text))
 	if err != nil {
 		return nil // the broker says so at its start
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/fleetd/setup"
+	"troupe/schema/envfile"
 )
 
 const good = `name: museum
@@ -222,14 +223,14 @@ func TestSettingsAreMergedIntoWhatAPersonWrote(t *testing.T) {
 	}
 	own := first + "TROUPE_FLEETD_LOG_LEVEL=debug\nTROUPE_FLEETD_BEHIND_TLS_PROXY=true\n"
 	changed, other := setup.MergeEnv(own, []setup.Setting{{Name: "TROUPE_FLEETD_HTTP", Value: "127.0.0.1:1"}, settings[1]})
-	read, err := setup.ReadEnv(changed)
+	read, err := envfile.Read(changed)
 	if err != nil || len(other) != 2 || read["TROUPE_FLEETD_HTTP"] != "127.0.0.1:1" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" ||
 		read["TROUPE_FLEETD_BEHIND_TLS_PROXY"] != "" ||
 		read["TROUPE_FLEETD_CA"] != "/etc/a b/ca" {
 		t.Errorf("%v, %v, %v", err, other, read)
 	}
 	for _, bad := range []string{"HTTP", "A B=c", `X="open`} {
-		if _, err := setup.ReadEnv("A=1\n" + bad); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if _, err := envfile.Read("A=1\n" + bad); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -239,7 +240,7 @@ func TestEveryValueSurvivesAFileOfSettings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[ -~äß]{0,20}`).Draw(t, "value")
 		text, _ := setup.MergeEnv("", []setup.Setting{{Name: "X", Value: value}})
-		read, err := setup.ReadEnv(text)
+		read, err := envfile.Read(text)
 		if err != nil || read["X"] != value {
 			t.Fatalf("%v: %q became %q:\n%s", err, value, read["X"], text)
 		}

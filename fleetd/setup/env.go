@@ -1,9 +1,10 @@
 package setup
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
+
+	"troupe/schema/envfile"
 )
 
 // bareValue needs no quotes in a file of environment variables.
@@ -14,56 +15,6 @@ func envLine(s Setting) string {
 		return s.Name + "=" + s.Value
 	}
 	return s.Name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`).Replace(s.Value) + `"`
-}
-
-// ReadEnv reads a file of environment variables as systemd's EnvironmentFile= does: NAME=VALUE lines, comments
-// after # or ;, and values in quotes. A line that is none of these is an error that names it.
-func ReadEnv(text string) (map[string]string, error) {
-	all := map[string]string{}
-	for i, line := range strings.Split(text, "\n") {
-		name, value, ok := readEnvLine(line)
-		if name != "" {
-			all[name] = value
-		}
-		if !ok {
-			return all, fmt.Errorf("line %d: write NAME=VALUE, or a comment after #", i+1)
-		}
-	}
-	return all, nil
-}
-
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-func readEnvLine(line string) (name, value string, ok bool) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] == '#' || line[0] == ';' {
-		return "", "", true
-	}
-	name, value, ok = strings.Cut(line, "=")
-	if !ok || !envName.MatchString(strings.TrimSpace(name)) {
-		return "", "", false
-	}
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	switch {
-	case len(value) >= 2 && value[0] == '\'' && value[len(value)-1] == '\'':
-		value = value[1 : len(value)-1]
-	case len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"':
-		value = unescaped(value[1 : len(value)-1])
-	case strings.HasPrefix(value, `"`) || strings.HasPrefix(value, "'"):
-		return "", "", false
-	}
-	return name, value, true
-}
-
-func unescaped(value string) string {
-	var b strings.Builder
-	for i := 0; i < len(value); i++ {
-		if value[i] == '\\' && i+1 < len(value) {
-			i++
-		}
-		b.WriteByte(value[i])
-	}
-	return b.String()
 }
 
 // Difference is a variable whose value in a file is not that of the answers. Was or Is is "" if there is none.
@@ -83,7 +34,7 @@ func MergeEnv(text string, settings []Setting) (merged string, other []Differenc
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		name, value, _ := readEnvLine(line)
+		name, value, _ := envfile.ReadLine(line)
 		s, given := want[name]
 		switch {
 		case name == "":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +20,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Load reads the settings from, in increasing priority, defaults, file, environment and
+// Load reads the settings from, in increasing priority, defaults, file, environment (NAME=VALUE each) and
 // flags. It also returns the log level.
-func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
+func Load(f *pflag.FlagSet, environ []string) (Config, slog.Level, error) {
 	k := koanf.New(".")
 	defaults := map[string]any{}
 	for _, s := range settings {
@@ -37,14 +36,18 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 		return Config{}, 0, err
 	}
 	if path == "" {
-		path = os.Getenv(envPrefix + "CONFIG")
+		for _, pair := range environ {
+			if value, is := strings.CutPrefix(pair, envPrefix+"CONFIG="); is {
+				path = value
+			}
+		}
 	}
 	if path != "" {
 		if err := loadFile(k, path); err != nil {
 			return Config{}, 0, err
 		}
 	}
-	fromHere, err := environment()
+	fromHere, err := environment(environ)
 	if err == nil {
 		err = k.Merge(fromHere)
 	}
@@ -151,10 +154,10 @@ func (s setting) parse(v any) (any, error) {
 	return v, nil
 }
 
-func environment() (*koanf.Koanf, error) {
+func environment(environ []string) (*koanf.Koanf, error) {
 	var faults []error
 	k := koanf.New(".")
-	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
+	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, EnvironFunc: func() []string { return environ }, TransformFunc: func(name, value string) (string, any) {
 		if name == envPrefix+"CONFIG" {
 			return "", nil
 		}

@@ -29,7 +29,7 @@ func load(t *testing.T, file string, args ...string) (Config, error) {
 	if err := f.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := Load(f)
+	cfg, _, err := Load(f, os.Environ())
 	return cfg, err
 }
 

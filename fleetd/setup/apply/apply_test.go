@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/vault"
 	"troupe/schema"
+	"troupe/schema/envfile"
 )
 
 // server is a computer that is set up in folders of a test.
@@ -221,7 +222,7 @@ func TestReplaceChangesOnlyWhatDiffers(t *testing.T) {
 	s.answers.BrokerUsers = append(s.answers.BrokerUsers, "guide operator")
 	users := s.read(s.etc("broker.users"))
 	_, secrets := s.setUp(true)
-	read, err := setup.ReadEnv(s.read(s.etc("fleetd.env")))
+	read, err := envfile.Read(s.read(s.etc("fleetd.env")))
 	if err != nil || read["TROUPE_FLEETD_PUBLIC_URL"] != "https://fleet.example" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" {
 		t.Errorf("%v, %v", read, err)
 	}
@@ -358,7 +359,7 @@ func TestGivenCertificateIsForTheConsoleOnly(t *testing.T) {
 	s.refused("is not for localhost", "/tls/certificate")
 	s.answers.PublicURL = "https://console.example"
 	s.setUp(false)
-	read, err := setup.ReadEnv(s.read(s.etc("fleetd.env")))
+	read, err := envfile.Read(s.read(s.etc("fleetd.env")))
 	if err != nil || read["TROUPE_FLEETD_HTTP_TLS_CERT"] != s.answers.Certificate {
 		t.Errorf("%v, %v", read, err)
 	}

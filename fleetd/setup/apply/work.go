@@ -23,6 +23,7 @@ import (
 	"troupe/fleetd/store"
 	"troupe/fleetd/vault"
 	"troupe/schema"
+	"troupe/schema/envfile"
 )
 
 // State is what happens to a step.
@@ -354,7 +355,7 @@ func (c *comparison) settings(s setup.Step) {
 		c.problem(s.Pointer, err.Error(), "run this as root")
 		return
 	}
-	before, unreadable := setup.ReadEnv(string(text))
+	before, unreadable := envfile.Read(string(text))
 	if unreadable != nil {
 		c.problem(s.Pointer, s.Path+": "+unreadable.Error(), "correct the file, or move it away")
 		return
