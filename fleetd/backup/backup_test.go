@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
+	"troupe/fleetd/vault"
 )
 
 func TestMain(m *testing.M) {
@@ -219,6 +222,36 @@ func TestEverythingThatCannotBeReadIsNamedAndNothingIsWritten(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	expectEmpty(t, filepath.Dir(path))
+}
+
+// The key of the root is for root alone, and the nightly backup runs as fleetd.
+func TestRootKeyThatMayNotBeReadIsLeftOutAndNamed(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{vault.RootKeyFile, vault.IntermediateKeyFile} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("key"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func(name string, refusal error) func(string) ([]byte, error) {
+		return func(path string) ([]byte, error) {
+			if filepath.Base(path) == name {
+				return nil, &fs.PathError{Op: "open", Path: path, Err: refusal}
+			}
+			return os.ReadFile(path)
+		}
+	}
+	o := options(filled(t))
+	o.Sources, o.ReadFile = []backup.Source{{Setting: "ca", Path: dir}}, refuse(vault.RootKeyFile, fs.ErrPermission)
+	m, _, err := backup.VerifySealed(t.Context(), mustMake(t, o), passphrase, nil)
+	if err != nil || len(m.Members) != 2 || !strings.Contains(m.NoRootKey, vault.RootKeyFile+": permission denied") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for name, refusal := range map[string]error{vault.RootKeyFile: syscall.EIO, vault.IntermediateKeyFile: fs.ErrPermission} {
+		o.ReadFile = refuse(name, refusal)
+		if _, err := backup.Make(t.Context(), filepath.Join(t.TempDir(), "a.backup"), o); !errors.Is(err, refusal) {
+			t.Errorf("%s with %v: %v", name, refusal, err)
+		}
+	}
 }
 
 func TestBackupReplacesOnlyABackup(t *testing.T) {

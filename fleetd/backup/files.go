@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"troupe/fleetd/vault"
 )
 
 // maxFiles bounds the files of a backup together, in bytes: they are read into memory.
@@ -47,8 +49,9 @@ type sealedFile struct {
 	body []byte
 }
 
-// readSources reads all files, and reports all that cannot be read.
-func readSources(sources []Source) (files []sealedFile, err error) {
+// readSources reads all files, and reports all that cannot be read. The root's key is for root alone and belongs into a safe:
+// if this user may not read it, noRootKey says so, and is no error.
+func readSources(sources []Source, read func(path string) ([]byte, error)) (files []sealedFile, noRootKey string, err error) {
 	var problems []error
 	total := int64(0)
 	add := func(name string, s Source, from string) {
@@ -61,7 +64,11 @@ func readSources(sources []Source) (files []sealedFile, err error) {
 		}
 		var body []byte
 		if err == nil {
-			body, err = os.ReadFile(from)
+			body, err = read(from)
+		}
+		if errors.Is(err, fs.ErrPermission) && filepath.Base(from) == vault.RootKeyFile {
+			noRootKey = err.Error()
+			return
 		}
 		if err != nil {
 			problems = append(problems, err)
@@ -98,7 +105,7 @@ func readSources(sources []Source) (files []sealedFile, err error) {
 			}))
 		}
 	}
-	return files, errors.Join(problems...)
+	return files, noRootKey, errors.Join(problems...)
 }
 
 // name is the name in the backup of a file of the source.

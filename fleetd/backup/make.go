@@ -30,6 +30,8 @@ type Options struct {
 	Progress   Progress
 	// WorkFactor is the cost of guessing the passphrase; 0 = workFactor. Only tests make it cheap.
 	WorkFactor int
+	// ReadFile reads a file; nil = os.ReadFile. Only tests set it.
+	ReadFile func(path string) ([]byte, error)
 }
 
 // Made is a backup that was made.
@@ -47,7 +49,10 @@ func Make(ctx context.Context, path string, o Options) (made Made, err error) {
 	if err := mayReplace(path); err != nil {
 		return made, err
 	}
-	files, err := readSources(o.Sources)
+	if o.ReadFile == nil {
+		o.ReadFile = os.ReadFile
+	}
+	files, noRootKey, err := readSources(o.Sources, o.ReadFile)
 	if err != nil {
 		return made, fmt.Errorf("read what belongs into the backup: %w", err)
 	}
@@ -75,7 +80,8 @@ func Make(ctx context.Context, path string, o Options) (made Made, err error) {
 	if o.WorkFactor == 0 {
 		o.WorkFactor = workFactor
 	}
-	m := Manifest{Format: format, ID: id.String(), MadeAt: o.Now().UTC().Truncate(time.Microsecond), MadeBy: o.By, Version: o.Version, Fleet: o.Fleet, Database: db.Dialect()}
+	m := Manifest{Format: format, ID: id.String(), MadeAt: o.Now().UTC().Truncate(time.Microsecond), MadeBy: o.By, Version: o.Version, Fleet: o.Fleet, Database: db.Dialect(),
+		NoRootKey: noRootKey}
 	w := &writer{f: out.File, at: m.MadeAt}
 	var copied Member
 	if err := w.add(databaseMember, func(to io.Writer) error {

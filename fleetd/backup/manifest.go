@@ -32,6 +32,8 @@ type Manifest struct {
 	Robots    int64     `json:"robots"`
 	Users     int64     `json:"users"`
 	Members   []Member  `json:"members"`
+	// NoRootKey says why the key of the root is not in the backup; empty = it is, or there is none to back up.
+	NoRootKey string `json:"no_root_key,omitzero"`
 }
 
 // Member is one part of a backup.

@@ -126,6 +126,9 @@ func (sh *shell) describe(m backup.Manifest) {
 	if len(m.Members) > 0 {
 		fmt.Fprintf(sh.Out, "  besides   %s\n", orElse(m.Keys(), "nothing"))
 	}
+	if m.NoRootKey != "" {
+		fmt.Fprintf(sh.Out, "  the root key is not in this backup: %s\n", m.NoRootKey)
+	}
 }
 
 func (sh *shell) verifyBackupCommand() *cobra.Command {
