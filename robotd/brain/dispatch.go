@@ -38,6 +38,9 @@ func (t *step) commanded(ev event.Command) {
 // step or in a later one.
 func (t *step) dispatch(o effect.Dispatch) {
 	t.limitMotion(o)
+	if acts(&o.Verb) { // also if it is refused below: its sender meant to act
+		t.desired.NoteActed()
+	}
 	refused := false
 	t.toRequests(func(q request.Step) { refused = q.CancelAfterDisconnect(o) })
 	if refused || t.uncontrolled(o) {
@@ -82,6 +85,11 @@ func (t *step) dispatch(o effect.Dispatch) {
 	if !taken {
 		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
 	}
+}
+
+// acts reports whether a command is about what the robot does, not only about its answers, reports and documents.
+func acts(v *verb.Verb) bool {
+	return v.Journal != verb.JournalNever && v.Part != verb.PartReport && v.Part != verb.PartDesired
 }
 
 // limitMotion lets the motion that a command permits begin no later than the command lives. A command that comes at the

@@ -44,6 +44,9 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.sense(ev)
 	t.diagnosis.Check(now, t.safety.At)
 	t.stepSafety()
+	if t.safety.At != schema.SafetyDisabled || len(t.latches.Latches()) > 0 {
+		t.desired.NoteActed()
+	}
 	t.perform.SetGate(&t.lanes, t.safety.At, t.diagnosis.MotionBarred())
 	t.react(ev)
 	t.toLink(operatorlink.Step.CheckLink)

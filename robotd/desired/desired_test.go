@@ -260,6 +260,7 @@ func TestDesiredModeWaitsForItsStory(t *testing.T) {
 		{"it takes long", func(w *world) { w.now += storyWait }, schema.DeployFailed, schema.ReasonNoDefaultStory},
 		{"a person requests a mode", func(w *world) { w.part().NoteIntendedMode("op1/k", schema.ModeMnl) }, schema.DeployFailed,
 			schema.ReasonNoDefaultStory},
+		{"a person acts on the robot", func(w *world) { w.state.NoteActed() }, schema.DeployFailed, schema.ReasonNoDefaultStory},
 		{"a person stops the robot", func(w *world) { w.robot.mode.Prevented = schema.ReasonLatched }, schema.DeployHeld, schema.ReasonLatched},
 	} {
 		t.Run(c.name, func(t *testing.T) {

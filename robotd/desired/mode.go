@@ -28,7 +28,7 @@ type modeState struct {
 	state    modeStatus
 	starting bool          // start-up has not ended yet
 	diverged bool          // another mode was requested since
-	request  bool          // somebody has requested a mode since the start
+	acted    bool          // see NoteActed
 	endedAt  time.Duration // when start-up ended
 	dirty    bool
 }
@@ -119,12 +119,17 @@ func (t Step) modeFacts() ModeFacts {
 	f.Starting = t.mode.starting
 	story, _ := t.story.InUse()
 	f.Story = story != nil
-	f.JustUp = !f.Starting && !t.mode.request && t.Now.Mono < t.mode.endedAt+storyWait
+	f.JustUp = !f.Starting && !t.mode.acted && t.Now.Mono < t.mode.endedAt+storyWait
 	return f
 }
 
 // Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
+
+// NoteActed notes that a person has acted on the robot since it started, or that the robot was not DISABLED or had a latched stop.
+// From then on until the next start the desired mode waits for no story: a person who has enabled the robot in one mode must not
+// see it begin to move in another one.
+func (s *State) NoteActed() { s.mode.acted = true }
 
 // StartupEnded notes that start-up has ended. why is the reason if a mode failed; if none did and
 // the desired mode is not active, a request has superseded it.
@@ -146,7 +151,7 @@ func (t Step) FollowStory() {
 // desired mode, the report says that the robot diverged from it.
 func (t Step) NoteIntendedMode(by command.Key, intended schema.ModeID) {
 	w := &t.mode
-	w.request = w.request || !AsksMode(by)
+	w.acted = w.acted || !AsksMode(by)
 	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
 		return
 	}

@@ -19,7 +19,7 @@ type desiredMode struct {
 // The calibration at boot ends in the desired mode; one that somebody requested with mode/set stays
 // active. If there is no story yet for the desired mode, as on a robot that has just joined the fleet and still
 // fetches it, the robot requests the mode when the story is there: once, within storyWait after start-up, and unless
-// somebody requests a mode or something prevents it before. If the document says "now", the robot also
+// a person acts on the robot (see State.NoteActed) or something prevents it before. If the document says "now", the robot also
 // requests the mode from its supervisor, once: when it first receives the revision. The
 // request has no more rights than that of a person: a robot in HALT or E_STOP, with a latched stop,
 // in safe, whose ato waits for auto/continue, or under manual control keeps its mode and
@@ -46,7 +46,7 @@ type ModeFacts struct {
 	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
 	Story    bool          // a story can be performed
-	JustUp   bool          // start-up ended at most storyWait ago, and nobody has requested a mode since the start
+	JustUp   bool          // start-up ended at most storyWait ago, and nobody has acted on the robot since the start
 	// Prevented is why the desired mode may not be requested now: HALT or E_STOP, a
 	// latched stop, safe, ato that waits for auto/continue, or a person in control. Empty if nothing prevents it. Detail explains it.
 	Prevented schema.Reason
@@ -121,7 +121,7 @@ func (s *modeStatus) followStory(f ModeFacts) (d modeDecision) {
 		s.prevent(&d, f)
 	case !f.JustUp:
 		s.transition(&d, OnFell, schema.ReasonNoDefaultStory,
-			fmt.Sprintf("start-up ended in %s, and no story came within %s, or another mode was requested", f.Active, storyWait))
+			fmt.Sprintf("start-up ended in %s, and before the story came, %s passed or a person acted on the robot", f.Active, storyWait))
 	case f.Story && f.Settled:
 		s.transition(&d, OnAsk, "", "")
 		d.Ask = true
