@@ -24,8 +24,9 @@ const (
 	pollInterval = time.Second
 	// eventsInterval is how often new events are read, if a route wants some.
 	eventsInterval = 3 * time.Second
-	// eventsAtOnce bounds the events of one look; the next goes on there.
+	// eventsAtOnce bounds the events of one query, eventsPages the queries of one look; the next look goes on there.
 	eventsAtOnce = 2000
+	eventsPages  = 5
 	// saveWithin bounds the transaction after a try.
 	saveWithin = 10 * time.Second
 )
@@ -43,6 +44,7 @@ type Notifier struct {
 	routes     map[string]*route
 	leading    bool
 	readEvents time.Time
+	page       *store.Event // the last event of a look that did not reach the end
 }
 
 // Counts are the tries of this instance.
@@ -126,7 +128,7 @@ func (n *Notifier) step(ctx context.Context, db *store.Store) {
 	}
 	in, err := n.deps.Alerts(ctx)
 	if err == nil {
-		in.Events, err = n.events(ctx, db)
+		in.Events, in.EventsEnd, err = n.events(ctx, db)
 	}
 	if err != nil {
 		n.deps.Failed("alerts for notifications not read", err)
@@ -176,7 +178,7 @@ func (n *Notifier) read(ctx context.Context, db *store.Store) error {
 	if err != nil {
 		return err
 	}
-	n.routes = make(map[string]*route, len(all))
+	n.routes, n.page = make(map[string]*route, len(all)), nil // a step that was not saved lacks the pages before
 	for _, one := range all {
 		compiled, found := notify.Compile(one.Route, func(string) bool { return true })
 		if len(found) > 0 { // as after the data of time zones lost a name
@@ -189,13 +191,13 @@ func (n *Notifier) read(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// events reads the events since the last look that some route wants.
-func (n *Notifier) events(ctx context.Context, db *store.Store) (out []notify.Event, err error) {
+// events reads the events since the last look that some route wants, and reports whether these are all.
+func (n *Notifier) events(ctx context.Context, db *store.Store) (out []notify.Event, end bool, err error) {
 	now := n.deps.Now()
 	var types []string
 	since := now
 	for _, r := range n.routes {
-		if !r.WantsEvents() || r.State.Series == "" {
+		if !r.WantsEvents() || r.State.EventsTo == 0 {
 			continue
 		}
 		types = append(types, r.Events...)
@@ -203,20 +205,32 @@ func (n *Notifier) events(ctx context.Context, db *store.Store) (out []notify.Ev
 			since = at
 		}
 	}
-	if len(types) == 0 || now.Sub(n.readEvents).Abs() < eventsInterval {
-		return nil, nil
+	if len(types) == 0 || n.page == nil && now.Sub(n.readEvents).Abs() < eventsInterval {
+		return nil, false, nil
 	}
 	n.readEvents = now
-	rows, err := db.EventsOf(ctx, types, since, eventsAtOnce)
-	for _, e := range rows {
-		one := notify.Event{ID: fmt.Sprintf("%s %s %d", e.Robot, e.Boot, e.Seq), Robot: e.Robot, Site: n.deps.SiteOf(e.Robot), Type: e.Type,
-			Level: schema.EventLevel(e.Level), At: schema.TimeOf(e.ReceivedAt)}
-		if body, problems := schema.Decode[schema.Event](e.Body); len(problems) == 0 {
-			one.Cause = body.Cause
+	after := n.page
+	n.page = nil // if a page cannot be read, the next look begins again
+	for range eventsPages {
+		rows, err := db.EventsOf(ctx, types, since, after, eventsAtOnce)
+		if err != nil {
+			return nil, false, err
 		}
-		out = append(out, one)
+		for _, e := range rows {
+			one := notify.Event{ID: fmt.Sprintf("%s %s %d", e.Robot, e.Boot, e.Seq), Robot: e.Robot, Site: n.deps.SiteOf(e.Robot), Type: e.Type,
+				Level: schema.EventLevel(e.Level), At: schema.TimeOf(e.ReceivedAt)}
+			if body, problems := schema.Decode[schema.Event](e.Body); len(problems) == 0 {
+				one.Cause = body.Cause
+			}
+			out = append(out, one)
+		}
+		if len(rows) < eventsAtOnce {
+			return out, true, nil
+		}
+		after = &rows[len(rows)-1]
 	}
-	return out, err
+	n.page = after
+	return out, false, nil
 }
 
 // deliver begins to try what is due.

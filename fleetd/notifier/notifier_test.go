@@ -286,6 +286,42 @@ func TestDeliveryThatCannotBeSavedIsNotRepeated(t *testing.T) {
 	})
 }
 
+// More events than one look reads are received at the same time, and more than a minute passes before somebody looks.
+func TestEveryEventIsSentOrCounted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.receiver("crew")
+		w.route("a", notify.Route{Receiver: "crew", Events: []string{"act_failed"}, GroupS: zero()})
+		end := w.instance("one", always)
+		w.Sleep(10 * time.Second)
+		end()
+		events := make([]store.Event, 23_000)
+		for i := range events {
+			events[i] = store.Event{Robot: fmt.Sprint("r", i%2+1), Boot: "b", Seq: int64(i), Type: "act_failed", Level: "warn", Body: []byte("{}"),
+				ReceivedAt: time.Now().Add(time.Duration(i/500) * time.Millisecond)}
+		}
+		if err := w.DB.AddEvents(context.Background(), events); err != nil {
+			t.Fatal(err)
+		}
+		w.Sleep(5 * time.Minute)
+		end = w.instance("two", always)
+		w.Sleep(5 * time.Minute)
+		end()
+		got, ids := 0, map[string]bool{}
+		for _, n := range w.got {
+			got += len(n.Events) + n.More
+			for _, e := range n.Events {
+				if ids[e.ID] {
+					t.Fatalf("%s is sent twice", e.ID)
+				}
+				ids[e.ID] = true
+			}
+		}
+		if got != len(events) {
+			t.Errorf("%d events were sent or counted, want %d", got, len(events))
+		}
+	})
+}
+
 func TestGivenUpNotificationIsSentAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.receiver("crew")

@@ -58,7 +58,9 @@ const (
 // Input is what is the case.
 type Input struct {
 	Alerts []Alert // every present alert of the fleet
-	Events []Event // received since EventsSince, in the order in which they were received
+	Events []Event // received since EventsSince, in the order in which they were received; long lists come in several steps
+	// EventsEnd says that with Events every event is there that was received until now.
+	EventsEnd bool
 	// Unsure are the robots of which nothing is known at this moment, as after a start of fleetd: what they had before is not over.
 	Unsure map[string]bool
 }
@@ -71,7 +73,7 @@ func (s *State) EventsSince() time.Time { return s.EventsTo.Time().Add(-eventOve
 func Step(c *Compiled, was State, in Input, now time.Time) (State, []Notification) {
 	s := stepper{c: c, State: was, at: schema.TimeOf(now), quiet: c.IsQuiet(now)}
 	s.Alerts = slices.Clone(was.Alerts)
-	if slices.Contains([]bool{s.takeAlerts(in), s.takeEvents(in.Events)}, true) {
+	if slices.Contains([]bool{s.takeAlerts(in), s.takeEvents(in.Events, in.EventsEnd)}, true) {
 		s.changed()
 	}
 	s.flush()
@@ -142,9 +144,16 @@ func (s *stepper) takeAlerts(in Input) (news bool) {
 }
 
 // takeEvents adds events that were not seen yet, and reports whether there are any.
-func (s *stepper) takeEvents(events []Event) (news bool) {
+func (s *stepper) takeEvents(events []Event, end bool) (news bool) {
+	if !s.c.WantsEvents() {
+		s.EventsTo, s.Seen = 0, nil // once it wants some, then those from then on
+		return false
+	}
+	if s.EventsTo == 0 {
+		s.EventsTo = s.at
+	}
 	since := schema.TimeOf(s.EventsSince())
-	if len(s.c.Events) > 0 && (s.EventsTo == 0 || s.at.Sub(s.EventsTo) > eventsLag) {
+	if end && s.at.Sub(s.EventsTo) > eventsLag {
 		s.EventsTo = s.at
 	}
 	if len(events) == 0 {

@@ -96,6 +96,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 
 		{"a site is read back", sitesAreReadBack},
 		{"a schedule is read back", schedulesAreReadBack},
+		{"events of types come in pages", eventsOfTypesComeInPages},
 		{"notifications are delivered in order", notificationsAreDeliveredInOrder},
 		{"alerts of no robot are acknowledged", alertsOfNoRobotAreAcknowledged},
 		{"due schedules are listed", dueSchedulesAreListed},

@@ -333,11 +333,19 @@ func (s *Store) PruneNotifications(ctx context.Context, then time.Time, limit in
 	return s.prune(ctx, "notifications", oldNotifications, micros(then), limit)
 }
 
-// EventsOf lists up to limit events of these types in the order in which they were received, from since on.
-func (r reads) EventsOf(ctx context.Context, types []string, since time.Time, limit int) ([]Event, error) {
+// EventsOf lists up to limit events of these types in the order in which they were received, from since on. after is the last
+// event of the page before this one; nil = none.
+func (r reads) EventsOf(ctx context.Context, types []string, since time.Time, after *Event, limit int) ([]Event, error) {
 	var w where
+	if after != nil && after.ReceivedAt.After(since) {
+		since = after.ReceivedAt
+	}
 	w.addIf(true, "received_at >= %s", micros(since))
 	w.addIn("type", types)
+	if after != nil {
+		w.conditions = append(w.conditions, fmt.Sprintf("(received_at, robot, boot, seq) > (%s, %s, %s, %s)",
+			w.arg(micros(after.ReceivedAt)), w.arg(after.Robot), w.arg(after.Boot), w.arg(after.Seq)))
+	}
 	all, err := queryAll(ctx, r, scanEvent, selectEvents+w.String()+" ORDER BY received_at, robot, boot, seq LIMIT "+w.arg(limit), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list events by type: %w", err)

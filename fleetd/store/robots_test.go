@@ -191,3 +191,29 @@ func drawSelector(rt *rapid.T, ids, keys, values []string) selector.Selector {
 	}
 	return selector.Selector{}
 }
+
+func eventsOfTypesComeInPages(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2")
+	var all, want []store.Event
+	for i := range 12 { // four at the same time
+		all = append(all, event(fmt.Sprintf("r%d", i%4/2+1), fmt.Sprint("b", i%2), int64(i), []string{"a", "b", "c"}[i%3], i/4))
+		if i%3 < 2 {
+			want = append(want, all[i])
+		}
+	}
+	if err := s.AddEvents(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	var got []store.Event
+	var after *store.Event
+	for range len(all) {
+		page := must[[]store.Event](t)(s.EventsOf(t.Context(), []string{"a", "b"}, at(0), after, 3))
+		if len(page) == 0 {
+			break
+		}
+		got = append(got, page...)
+		after = &page[len(page)-1]
+	}
+	wantEqual(t, "the events of all pages", got, want)
+}
