@@ -254,6 +254,37 @@ func TestRootKeyThatMayNotBeReadIsLeftOutAndNamed(t *testing.T) {
 	}
 }
 
+// Settings may name a folder by a link, as /etc/troupe/ca -> /srv/ca.
+func TestLinkToAFolderIsBackedUpOrNamed(t *testing.T) {
+	dir := t.TempDir()
+	real, link, empty := filepath.Join(dir, "real"), filepath.Join(dir, "ca"), filepath.Join(dir, "empty")
+	if err := errors.Join(os.Mkdir(real, 0o700), os.Mkdir(empty, 0o700), os.WriteFile(filepath.Join(real, "root.pem"), []byte("root"), 0o600),
+		os.Symlink(real, link)); err != nil {
+		t.Fatal(err)
+	}
+	o := options(filled(t))
+	o.Sources = []backup.Source{{Setting: "ca", Path: link}}
+	path := mustMake(t, o)
+	into := restoreOptions("sqlite:" + filepath.Join(t.TempDir(), "fleet.db"))
+	into.Files = t.TempDir()
+	r, err := backup.Restore(t.Context(), path, into)
+	if want := (backup.RestoredFile{Setting: "ca", Was: link, Path: filepath.Join(into.Files, "ca")}); err != nil || len(r.Files) != 1 || r.Files[0] != want {
+		t.Errorf("it restored %+v, %v", r.Files, err)
+	}
+	if err := os.Symlink(empty, filepath.Join(real, "issued")); err != nil {
+		t.Fatal(err)
+	}
+	o.Sources = append(o.Sources, backup.Source{Setting: "sign-key", Path: empty})
+	path = filepath.Join(t.TempDir(), "museum.backup")
+	_, err = backup.Make(t.Context(), path, o)
+	for _, says := range []string{"setting ca: " + filepath.Join(link, "issued"), "setting sign-key: " + empty} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("it does not say %q: %v", says, err)
+		}
+	}
+	expectEmpty(t, filepath.Dir(path))
+}
+
 func TestBackupReplacesOnlyABackup(t *testing.T) {
 	address := filled(t)
 	database := strings.TrimPrefix(address, "sqlite:")

@@ -56,6 +56,9 @@ func readSources(sources []Source, read func(path string) ([]byte, error)) (file
 	total := int64(0)
 	add := func(name string, s Source, from string) {
 		info, err := os.Stat(from)
+		if err == nil && info.IsDir() {
+			err = s.problem(fmt.Errorf("%s is a link to a folder, which is not followed: move the folder there, or take the link away", from))
+		}
 		if err == nil && !info.Mode().IsRegular() {
 			return // such as a socket
 		}
@@ -86,26 +89,41 @@ func readSources(sources []Source, read func(path string) ([]byte, error)) (file
 		switch {
 		case s.Missing && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0):
 		case err != nil:
-			if s.Setting != "" {
-				err = fmt.Errorf("setting %s: %w", s.Setting, err)
-			}
-			problems = append(problems, err)
+			problems = append(problems, s.problem(err))
 		case !info.IsDir():
 			add(s.name(filepath.Base(s.Path)), s, s.Path)
 		default:
-			problems = append(problems, filepath.WalkDir(s.Path, func(p string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
+			root, err := filepath.EvalSymlinks(s.Path) // WalkDir does not follow a link, also not its root
+			before := len(files) + len(problems)
+			if err == nil {
+				err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+					if err != nil || d.IsDir() {
+						return err
+					}
+					below, err := filepath.Rel(root, p)
+					if err == nil {
+						add(s.name(filepath.ToSlash(below)), s, filepath.Join(s.Path, below))
+					}
 					return err
-				}
-				below, err := filepath.Rel(s.Path, p)
-				if err == nil {
-					add(s.name(filepath.ToSlash(below)), s, p)
-				}
-				return err
-			}))
+				})
+			}
+			if err == nil && len(files)+len(problems) == before {
+				err = fmt.Errorf("%s has no file: name the folder that has them", s.Path)
+			}
+			if err != nil {
+				problems = append(problems, s.problem(err))
+			}
 		}
 	}
 	return files, noRootKey, errors.Join(problems...)
+}
+
+// problem is an error of the source, with the setting that names it.
+func (s Source) problem(err error) error {
+	if s.Setting == "" {
+		return err
+	}
+	return fmt.Errorf("setting %s: %w", s.Setting, err)
 }
 
 // name is the name in the backup of a file of the source.
