@@ -127,7 +127,8 @@ func (s *Sender) post(ctx context.Context, r notify.Receiver, secrets notify.Sec
 	case code >= 300 && code < 400:
 		return notify.Result{Final: true, Detail: detail + ", a redirect, which fleetd does not follow: write the URL to which it leads"}
 	default:
-		if text := strings.TrimSpace(schema.SanitizeText(string(body[:min(len(body), shownAnswer)]))); text != "" {
+		text := withoutSecrets(string(body), secrets) // before it is cut: a part of a secret would stay
+		if text = strings.TrimSpace(schema.SanitizeText(text[:min(len(text), shownAnswer)])); text != "" {
 			detail += ": " + text
 		}
 		final := code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests && code != http.StatusTooEarly
@@ -138,26 +139,38 @@ func (s *Sender) post(ctx context.Context, r notify.Receiver, secrets notify.Sec
 func (s *Sender) mail(ctx context.Context, r notify.Receiver, secrets notify.Secrets, n notify.Notification, try int) notify.Result {
 	ctx, cancel := context.WithTimeout(ctx, mailWithin)
 	defer cancel()
-	step, err := s.deliverMail(ctx, r, secrets, notify.Mail(r, n, s.deps.Link, try, s.deps.Now()))
+	refusals, step, err := s.deliverMail(ctx, r, secrets, notify.Mail(r, n, s.deps.Link, try, s.deps.Now()))
 	if err == nil {
-		return notify.Result{OK: true, Detail: "the mail server has taken it"}
+		detail := "the mail server has taken it"
+		if len(refusals) > 0 {
+			detail += ", but not for " + oneLine(errors.Join(refusals...))
+		}
+		return notify.Result{OK: true, Detail: detail}
 	}
 	var refused *textproto.Error
 	var address *AddressRefused
 	final := errors.As(err, &refused) && refused.Code >= 500 || errors.Is(err, errNoStartTLS) || errors.As(err, &address)
-	return notify.Result{Final: final, Detail: step + ": " + schema.SanitizeText(err.Error())}
+	return notify.Result{Final: final, Detail: step + ": " + oneLine(err)}
+}
+
+// oneLine is the text of an error, or of several that are joined.
+func oneLine(err error) string {
+	return schema.SanitizeText(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 var errNoStartTLS = errors.New("the mail server offers no STARTTLS: write tls: tls for one that encrypts from the first byte, or tls: none")
 
-func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets notify.Secrets, message []byte) (step string, err error) {
+// deliverMail sends a mail to the recipients that the server accepts, and returns why it refuses the others. If something
+// fails, then in which step.
+func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets notify.Secrets, message []byte) (
+	refusals []error, step string, err error) {
 	host, _, err := net.SplitHostPort(r.Server)
 	if err != nil {
-		return "read the server", err
+		return nil, "read the server", err
 	}
 	conn, err := s.dialer().DialContext(ctx, "tcp", r.Server)
 	if err != nil {
-		return "connect", err
+		return nil, "connect", err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -170,32 +183,41 @@ func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets not
 	c, err := smtp.NewClient(conn, host)
 	if err != nil {
 		_ = conn.Close()
-		return "greet the mail server", err
+		return nil, "greet the mail server", err
 	}
 	defer c.Close()
 	if err := c.Hello(cmp.Or(s.deps.Host, "localhost")); err != nil {
-		return "greet the mail server", err
+		return nil, "greet the mail server", err
 	}
 	if r.TLS == "" || r.TLS == "starttls" {
 		if ok, _ := c.Extension("STARTTLS"); !ok {
-			return "STARTTLS", errNoStartTLS
+			return nil, "STARTTLS", errNoStartTLS
 		}
 		if err := c.StartTLS(s.tls(host)); err != nil {
-			return "STARTTLS", err
+			return nil, "STARTTLS", err
 		}
 	}
 	if r.User != "" {
 		if err := c.Auth(smtp.PlainAuth("", r.User, secrets.Password, host)); err != nil {
-			return "sign in to the mail server", err
+			return nil, "sign in to the mail server", err
 		}
 	}
 	if err := c.Mail(r.From); err != nil {
-		return "name the sender", err
+		return nil, "name the sender", err
 	}
 	for _, to := range r.To {
-		if err := c.Rcpt(to); err != nil {
-			return "name the recipient " + to, err
+		err := c.Rcpt(to)
+		var refused *textproto.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && refused.Code >= 500:
+			refusals = append(refusals, fmt.Errorf("%s: %w", to, err))
+		default:
+			return nil, "name the recipient " + to, err
 		}
+	}
+	if len(refusals) == len(r.To) {
+		return nil, "name the recipients", errors.Join(refusals...)
 	}
 	w, err := c.Data()
 	if err == nil {
@@ -204,8 +226,8 @@ func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets not
 		}
 	}
 	if err != nil {
-		return "send the mail", err
+		return nil, "send the mail", err
 	}
 	_ = c.Quit() // the server has taken it
-	return "", nil
+	return refusals, "", nil
 }
