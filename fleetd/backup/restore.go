@@ -257,9 +257,6 @@ func (o *RestoreOptions) record(ctx context.Context, tx *store.Tx, b *file, m Ma
 	if err != nil {
 		return err
 	}
-	if err := o.pauseRollouts(ctx, tx, m); err != nil {
-		return err
-	}
 	return tx.AddBackup(ctx, o.Now(), store.Backup{
 		ID: id.String(), Kind: store.BackupRestored, At: o.Now(), Bytes: b.size, File: b.Name(), By: o.By, Migration: m.Migration, Members: m.Keys(), Of: m.ID,
 	}, audit.Note{
@@ -268,8 +265,14 @@ func (o *RestoreOptions) record(ctx context.Context, tx *store.Tx, b *file, m Ma
 	})
 }
 
+// rolloutsSince is the schema version that added rollouts.
+const rolloutsSince = 30
+
 // pauseRollouts pauses what was under way when the backup was made: it has gone on since, and must not begin again where it was.
 func (o *RestoreOptions) pauseRollouts(ctx context.Context, tx *store.Tx, m Manifest) error {
+	if m.Migration < rolloutsSince {
+		return nil
+	}
 	open, err := tx.OpenRollouts(ctx)
 	if err != nil {
 		return err
@@ -324,13 +327,16 @@ func (o *RestoreOptions) fillFile(ctx context.Context, b *file, m Manifest, path
 		return fmt.Errorf("%s: %w: the database is not the one of the manifest", b.Name(), ErrDamaged)
 	}
 	if err := store.ChangeCopy(ctx, next.Name(), func(tx *store.Tx) error {
+		if err := o.pauseRollouts(ctx, tx, m); err != nil {
+			return fmt.Errorf("pause the rollouts of the backup: %w", err)
+		}
 		err := o.record(ctx, tx, b, m)
 		if errors.Is(err, errNoTable) {
 			r.Unrecorded, err = err, nil
 		}
 		return err
 	}); err != nil {
-		return fmt.Errorf("record the restore: %w", err)
+		return fmt.Errorf("note the restore in the database; nothing was changed: %w", err)
 	}
 	if err := next.Sync(); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -348,7 +354,11 @@ func (o *RestoreOptions) fillFile(ctx context.Context, b *file, m Manifest, path
 	return next.Close()
 }
 
-// fillPostgres restores into a PostgreSQL database.
+// afterCommit bounds what a restore still does once PostgreSQL has the database, even if the person ends it meanwhile.
+const afterCommit = time.Minute
+
+// fillPostgres restores into a PostgreSQL database. psql commits the tables, so the rollouts in them are paused in a transaction of
+// its own, the first one: only a fleetd that starts between the two sees them run.
 func (o *RestoreOptions) fillPostgres(ctx context.Context, b *file, m Manifest, plan filePlan, r *Restored) error {
 	db, err := store.OpenBeside(ctx, o.Database)
 	if err != nil {
@@ -379,10 +389,16 @@ func (o *RestoreOptions) fillPostgres(ctx context.Context, b *file, m Manifest, 
 		return err
 	}
 	r.Place = db.Place()
+	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterCommit)
+	defer cancel()
+	if err := db.Tx(settle, func(tx *store.Tx) error { return o.pauseRollouts(settle, tx, m) }); err != nil {
+		return fmt.Errorf("the database is restored, but its rollouts are not paused and its files not written: do not start fleetd, which "+
+			"would go on with rollouts as they were at %s; restore again with --replace: %w", m.MadeAt.Format(time.RFC3339), err)
+	}
 	if err := plan.write(r); err != nil {
 		return fmt.Errorf("the database is restored, and its files are not: %w", err)
 	}
-	r.Unrecorded = db.Tx(ctx, func(tx *store.Tx) error { return o.record(ctx, tx, b, m) })
+	r.Unrecorded = db.Tx(settle, func(tx *store.Tx) error { return o.record(settle, tx, b, m) })
 	return nil
 }
 

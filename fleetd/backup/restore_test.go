@@ -172,30 +172,34 @@ func TestPgDumpMustBeThereAndAsNewAsTheServer(t *testing.T) {
 	expectEmpty(t, filepath.Dir(path))
 }
 
+// addRollouts adds rollouts by their ids.
+func addRollouts(t *testing.T, s *store.Store, rows map[string]rollout.Rollout) {
+	t.Helper()
+	story := content.Content{Story: &content.Story{ID: "museum", Rev: 1}}
+	if err := s.Tx(t.Context(), func(tx *store.Tx) error {
+		for id, o := range rows {
+			o.ID, o.Content, o.CreatedAt, o.CreatedBy, o.Waves = id, story, morning, "anna", []rollout.Wave{{Name: "all", State: rollout.WaveRunning}}
+			if err := tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What rolled out when the backup was made has gone on since: it does not begin again where it was.
 func TestRestoredRolloutsArePaused(t *testing.T) {
 	onBoth(t, func(t *testing.T, from, empty string) {
-		s := openStore(t, from)
-		story := content.Content{Story: &content.Story{ID: "museum", Rev: 1}}
-		rows := map[string]rollout.Rollout{
+		addRollouts(t, openStore(t, from), map[string]rollout.Rollout{
 			"running":   {State: rollout.Running, StartedAt: morning},
 			"paused":    {State: rollout.Paused, StartedAt: morning},
 			"begins":    {State: rollout.Scheduled, NotBefore: morning.Add(time.Hour)}, // which passed before the restore
 			"later":     {State: rollout.Scheduled, NotBefore: time.Now().AddDate(1, 0, 0)},
 			"at-once":   {State: rollout.Running, StartedAt: morning, Spec: rollout.Spec{AllAtOnce: true}},
 			"succeeded": {State: rollout.Succeeded, StartedAt: morning, EndedAt: morning},
-		}
-		if err := s.Tx(t.Context(), func(tx *store.Tx) error {
-			for id, o := range rows {
-				o.ID, o.Content, o.CreatedAt, o.CreatedBy, o.Waves = id, story, morning, "anna", []rollout.Wave{{Name: "all", State: rollout.WaveRunning}}
-				if err := tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o}); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if r, err := backup.Restore(t.Context(), mustMake(t, options(from)), restoreOptions(empty)); err != nil || r.Unrecorded != nil {
 			t.Fatal(err, r.Unrecorded)
 		}
@@ -208,6 +212,52 @@ func TestRestoredRolloutsArePaused(t *testing.T) {
 			if err != nil || o.State != want || id == "running" && !strings.Contains(o.Why, "restored") {
 				t.Errorf("rollout %s is %s (%s), want %s: %v", id, o.State, o.Why, want, err)
 			}
+		}
+	})
+}
+
+// Databases had rollouts before they had a table of backups.
+func TestRolloutsOfABackupThatCannotBeRecordedArePaused(t *testing.T) {
+	onBoth(t, func(t *testing.T, from, empty string) {
+		s := openStore(t, from)
+		addRollouts(t, s, map[string]rollout.Rollout{"running": {State: rollout.Running, StartedAt: morning}})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, from, `DELETE FROM goose_db_version WHERE version_id > 33`)
+		for _, later := range []string{
+			"backups", "receivers", "routes", "notifications", "fleet_alert_acks", "measurement_minutes", "measurement_hours", "measurement_days",
+		} {
+			execute(t, from, `DROP TABLE `+later)
+		}
+		path := filepath.Join(t.TempDir(), "museum.backup")
+		if _, err := backup.Make(t.Context(), path, options(from)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := backup.Restore(t.Context(), path, restoreOptions(empty))
+		if err != nil || r.Unrecorded == nil {
+			t.Errorf("the restore of schema version 33: %v; it is recorded: %v", err, r.Unrecorded == nil)
+		}
+		if o, err := openStore(t, empty).Rollout(t.Context(), "running"); err != nil || o.State != rollout.Paused {
+			t.Errorf("the rollout is %s, %v", o.State, err)
+		}
+	})
+}
+
+func TestRestoreFailsIfRolloutsCannotBePaused(t *testing.T) {
+	onBoth(t, func(t *testing.T, from, empty string) {
+		addRollouts(t, openStore(t, from), map[string]rollout.Rollout{"running": {State: rollout.Running, StartedAt: morning}})
+		execute(t, from, `UPDATE rollouts SET spec = 'x'`)
+		_, err := backup.Restore(t.Context(), mustMake(t, options(from)), restoreOptions(empty))
+		wayOut := "do not start fleetd"
+		if path, ok := strings.CutPrefix(empty, "sqlite:"); ok {
+			wayOut = "pause the rollouts"
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("there is a database: %v", err)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), wayOut) {
+			t.Errorf("it does not say %q: %v", wayOut, err)
 		}
 	})
 }
