@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,6 +112,24 @@ func (o *Options) dump(ctx context.Context, db *store.Store, do func(store.Conte
 // ignored is no error: the process was killed.
 func ignored(error) error { return nil }
 
+// quietly are arguments of psql with which it ends at the first error and says nothing else.
+var quietly = []string{"--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=" + os.DevNull}
+
+// analyze lets PostgreSQL make its statistics of restored tables. Without them it is slow until it makes them by itself.
+func analyze(ctx context.Context, address string, server int) error {
+	path, err := program(ctx, "psql", server)
+	if err != nil {
+		return err
+	}
+	psql, err := client(ctx, path, address, append(slices.Clone(quietly), "--command=ANALYZE")...)
+	if err != nil {
+		return err
+	}
+	var said complaint
+	psql.Stderr = &said
+	return said.of("psql", psql.Run())
+}
+
 // fill replaces fleetd's tables in a PostgreSQL database with those of a dump, in one transaction.
 func fill(ctx context.Context, address string, server int, drop string, from io.Reader) error {
 	restorePath, err := program(ctx, "pg_restore", server)
@@ -123,7 +142,7 @@ func fill(ctx context.Context, address string, server int, drop string, from io.
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	psql, err := client(ctx, psqlPath, address, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output="+os.DevNull)
+	psql, err := client(ctx, psqlPath, address, quietly...)
 	if err != nil {
 		return err
 	}
@@ -144,7 +163,7 @@ func fill(ctx context.Context, address string, server int, drop string, from io.
 		err = restoreSaid.of("pg_restore", script.Run())
 	}
 	if err == nil {
-		_, err = io.WriteString(in, "\nCOMMIT;\nANALYZE;\n")
+		_, err = io.WriteString(in, "\nCOMMIT;\n")
 	}
 	err = errors.Join(err, in.Close())
 	if ended := psqlSaid.of("psql", psql.Wait()); ended != nil {

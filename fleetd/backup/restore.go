@@ -102,6 +102,8 @@ type Restored struct {
 	Kept  string // file with stops that was there, and stays
 	// Unrecorded says why the audit does not know of the restore.
 	Unrecorded error
+	// Unanalyzed says why PostgreSQL has no statistics of the restored tables yet, without which it is slow.
+	Unanalyzed error
 }
 
 // RestoredFile is a file or a folder that a setting names.
@@ -399,6 +401,7 @@ func (o *RestoreOptions) fillPostgres(ctx context.Context, b *file, m Manifest, 
 		return fmt.Errorf("the database is restored, and its files are not: %w", err)
 	}
 	r.Unrecorded = db.Tx(settle, func(tx *store.Tx) error { return o.record(settle, tx, b, m) })
+	r.Unanalyzed = analyze(ctx, o.Database, server)
 	return nil
 }
 

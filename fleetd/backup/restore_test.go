@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/content"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 )
 
@@ -260,4 +261,26 @@ func TestRestoreFailsIfRolloutsCannotBePaused(t *testing.T) {
 			t.Errorf("it does not say %q: %v", wayOut, err)
 		}
 	})
+}
+
+// The tables stand before PostgreSQL makes its statistics of them.
+func TestRestoreIsWholeWithoutStatistics(t *testing.T) {
+	from, empty := storetest.Postgres(t), pgtest.Start(t)
+	note(t, openStore(t, from), "first")
+	execute(t, from, `CREATE FUNCTION unanalyzed(x TEXT) RETURNS TEXT IMMUTABLE LANGUAGE plpgsql AS $$
+		BEGIN IF current_query() LIKE 'ANALYZE%' THEN RAISE EXCEPTION 'no statistics'; END IF; RETURN x; END $$`)
+	execute(t, from, `CREATE INDEX unanalyzed ON fleet (unanalyzed(fleet_id))`)
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte("op1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, into := options(from), restoreOptions(empty)
+	o.Sources, into.Files = []backup.Source{{Path: users}}, t.TempDir()
+	r, err := backup.Restore(t.Context(), mustMake(t, o), into)
+	if err != nil || r.Unanalyzed == nil || !strings.Contains(r.Unanalyzed.Error(), "no statistics") || len(r.Files) != 1 || r.Unrecorded != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := labels(t, empty); got != "first" {
+		t.Errorf("the filled target has %s", got)
+	}
 }

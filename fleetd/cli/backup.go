@@ -260,6 +260,9 @@ func (sh *shell) restored(path string, o backup.RestoreOptions, got backup.Resto
   4. what was changed after %s is lost: users, passwords, tokens and certificates that were
      revoked since then are valid again, so revoke them again
 `, got.MadeAt.UTC().Format(shownTime))
+	if got.Unanalyzed != nil {
+		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the database is slow until PostgreSQL has its statistics (ANALYZE): %v\n", got.Unanalyzed)
+	}
 	if got.Unrecorded != nil {
 		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the audit does not name it: %v\n", got.Unrecorded)
 	}
