@@ -149,7 +149,7 @@ func NewPlan(a Answers, databasePassword string) Plan {
 	}
 
 	env := []Setting{
-		{Name: "NAME", Value: a.Instance}, {Name: "DATABASE", Value: p.Database, Secret: isPostgres(a)}, {Name: "SPOOL",
+		{Name: "NAME", Value: a.Instance}, {Name: "DATABASE", Value: p.Database, Secret: true}, {Name: "SPOOL",
 			Value: filepath.Join(data, "fleetd.stops")}, {Name: "CA", Value: p.CA},
 		{Name: "BROKER", Value: ownBroker}, {Name: "ROBOT_BROKER", Value: robotBroker}, {Name: "HTTP", Value: a.HTTP},
 	}

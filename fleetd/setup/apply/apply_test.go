@@ -212,6 +212,22 @@ func TestWhatStandsAndDiffersIsRefused(t *testing.T) {
 	s.refused("has the role observer", "/hosts", "/hosts", "/broker/users/0", "/http/listen")
 }
 
+// The password of a database that fleetd had before is not shown, whatever the answers name now.
+func TestPasswordThatStandsIsNotShown(t *testing.T) {
+	s := newServer(t)
+	s.setUp(false)
+	read, err := setup.ReadEnv(s.read(s.etc("fleetd.env")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(s.etc("fleetd.env"), strings.Replace(s.read(s.etc("fleetd.env")), read["TROUPE_FLEETD_DATABASE"], "postgres://u:opensesame@db.example/troupe", 1))
+	_, found := s.prepare(false)
+	w, more := s.prepare(true)
+	if said := fmt.Sprint(found, more, w.Outcomes); strings.Contains(said, "opensesame") || !strings.Contains(said, "DATABASE is another one") {
+		t.Error(said)
+	}
+}
+
 func TestReplaceChangesOnlyWhatDiffers(t *testing.T) {
 	s := newServer(t)
 	s.setUp(false)
