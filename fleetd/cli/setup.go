@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -295,7 +296,11 @@ func (sh *shell) showSecrets(a setup.Answers, s apply.Secrets) error {
 		}
 		return nil
 	}
-	if err := atomicfile.Write(a.SecretsFile, []byte(b.String()), 0o600); err != nil {
+	before, err := os.ReadFile(a.SecretsFile) // those of an earlier set-up
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = atomicfile.Write(a.SecretsFile, append(before, b.String()...), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("the passwords are lost: %w; when the file can be written, start fleetd with --reset-admin, which makes the user "+
 			"admin", err)
 	}

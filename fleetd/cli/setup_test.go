@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/setup"
+	"troupe/fleetd/setup/apply"
 )
 
 func localListener(t *testing.T) net.Listener {
@@ -67,6 +68,23 @@ func TestSetUpWithoutATerminalNeedsAFile(t *testing.T) {
 	code := Main(t.Context(), Streams{In: strings.NewReader(""), Out: &out, Err: &errOut}, "test", "setup")
 	if code != exitUsage || !strings.Contains(errOut.String(), "--file") {
 		t.Errorf("%d: %s", code, errOut.String())
+	}
+}
+
+// A file of secrets that nobody has taken yet keeps them when a later set-up makes more.
+func TestSecretsOfALaterSetUpAreAdded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "first-secrets")
+	for _, p := range []apply.Password{{Who: "the user admin", Password: "opensesame"}, {Who: "the client wall of the broker", Password: "shibboleth"}} {
+		var out, errOut bytes.Buffer
+		sh := &shell{Streams: Streams{Out: &out, Err: &errOut}}
+		if err := sh.showSecrets(setup.Answers{SecretsFile: file}, apply.Secrets{Passwords: []apply.Password{p}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	info, _ := os.Stat(file)
+	if err != nil || !strings.Contains(string(text), "opensesame") || !strings.Contains(string(text), "shibboleth") || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %s, %v", info.Mode(), text, err)
 	}
 }
 
