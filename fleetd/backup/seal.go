@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
@@ -27,6 +28,7 @@ func seal(to io.Writer, passphrase string, factor int) (io.WriteCloser, error) {
 	}
 	recipient.SetWorkFactor(factor)
 	sealed, err := age.Encrypt(to, recipient)
+	debug.FreeOSMemory() // of the key's derivation: a small server has no room for that of two keys
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
@@ -40,6 +42,7 @@ func unseal(from io.Reader, passphrase string) (io.Reader, error) {
 		return nil, fmt.Errorf("unseal: %w", err)
 	}
 	opened, err := age.Decrypt(from, identity)
+	debug.FreeOSMemory() // as in seal
 	var wrong *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &wrong):
