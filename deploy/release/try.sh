@@ -80,16 +80,17 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 store=(--root "$folder/store" --runroot "$folder/run" --storage-driver vfs)
 container=on
-mkdir -p "$folder/troupe" "$folder/data" "$folder/robot" "$folder/tmp"
-chown 65532:65532 "$folder"/{troupe,data,robot,tmp}
+mkdir -p "$folder/troupe/broker" "$folder/data" "$folder/robot" "$folder/tmp"
+chown 65532:65532 "$folder"/{troupe,troupe/broker,data,robot,tmp}
 volumes=(--volume "$folder/troupe:/etc/troupe" --volume "$folder/tmp:/tmp")
 declare -A of=()
 for program in fleetd troupe-broker robotd; do
 	archive=("$release/${program}"_*_oci.tar)
 	of[$program]=$(buildah "${store[@]}" from --quiet --name "$program" --platform linux/amd64 "oci-archive:${archive[0]}")
 done
-in_image() { # PROGRAM ARGUMENT...: as the image's own user
-	buildah "${store[@]}" run --isolation chroot "${volumes[@]}" "${settings[@]}" "${of[$1]}" -- "/usr/bin/$1" "${@:2}"
+as=() # the image's own user
+in_image() { # PROGRAM ARGUMENT...
+	buildah "${store[@]}" run --isolation chroot "${as[@]}" "${volumes[@]}" "${settings[@]}" "${of[$1]}" -- "/usr/bin/$1" "${@:2}"
 }
 # settings_of reads the settings of a service from the compose file.
 settings_of() {
@@ -104,9 +105,13 @@ settings_of() {
 settings=()
 in_image fleetd ca init --dir /etc/troupe/ca >/dev/null
 in_image fleetd ca server --dir /etc/troupe/ca --dns localhost --out /etc/troupe/server
-touch "$folder/troupe/users"
+in_image fleetd ca server --dir /etc/troupe/ca --dns localhost --out /etc/troupe/broker/server
+touch "$folder/troupe/broker/users"
+chown 65533:65533 "$folder"/troupe/broker/*
 settings_of BROKER
+as=(--user 65533:65533)
 start broker in_image troupe-broker --http ''
+as=()
 settings_of FLEETD
 volumes+=(--volume "$folder/data:/var/lib/troupe/fleetd")
 start fleetd in_image fleetd serve --database sqlite:fleet.db
