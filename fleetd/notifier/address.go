@@ -2,6 +2,7 @@ package notifier
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -11,6 +12,8 @@ import (
 // send requests to programs that trust their own machine, and to the metadata service of a cloud.
 type AddressFilter struct {
 	Allow []netip.Prefix // all the same
+	// Interfaces lists the addresses of this machine as they are now; nil = net.InterfaceAddrs.
+	Interfaces func() ([]net.Addr, error)
 }
 
 // metadata are addresses of metadata services of clouds that are not link-local.
@@ -25,6 +28,10 @@ var (
 	nat64       = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour   = netip.MustParsePrefix("2002::/16")
 	compatible  = netip.MustParsePrefix("::/96")
+	translated  = netip.MustParsePrefix("::ffff:0:0:0/96")
+	// Both lead to an IPv4 address that cannot be read from them: where it stands is up to the network, or it is that of a relay.
+	localNAT64 = netip.MustParsePrefix("64:ff9b:1::/48")
+	teredo     = netip.MustParsePrefix("2001::/32")
 )
 
 // embedded returns the IPv4 address that an IPv6 address stands for, or the address itself.
@@ -35,7 +42,7 @@ func embedded(a netip.Addr) netip.Addr {
 	}
 	b := a.As16()
 	switch {
-	case nat64.Contains(a), compatible.Contains(a) && a != netip.IPv6Loopback() && a != netip.IPv6Unspecified():
+	case nat64.Contains(a), translated.Contains(a), compatible.Contains(a) && a != netip.IPv6Loopback() && a != netip.IPv6Unspecified():
 		return netip.AddrFrom4([4]byte(b[12:16]))
 	case sixToFour.Contains(a):
 		return netip.AddrFrom4([4]byte(b[2:6]))
@@ -61,10 +68,36 @@ func (f AddressFilter) Check(a netip.Addr) error {
 		what = "of many machines or of none"
 	case slices.Contains(metadata, of):
 		what = "of the metadata service of a cloud"
+	case localNAT64.Contains(of), teredo.Contains(of):
+		what = "of a translation that hides where it leads"
 	default:
-		return nil
+		own, err := f.isOwn(of)
+		if err != nil || !own {
+			return err
+		}
+		what = "of this machine"
 	}
 	return &AddressRefused{a, what}
+}
+
+// isOwn reports whether an interface of this machine has an address.
+func (f AddressFilter) isOwn(a netip.Addr) (bool, error) {
+	list := f.Interfaces
+	if list == nil {
+		list = net.InterfaceAddrs
+	}
+	all, err := list()
+	if err != nil {
+		return false, fmt.Errorf("list the addresses of this machine: %w", err)
+	}
+	return slices.ContainsFunc(all, func(one net.Addr) bool {
+		at, ok := one.(*net.IPNet)
+		if !ok {
+			return false
+		}
+		own, _ := netip.AddrFromSlice(at.IP)
+		return own.Unmap() == a
+	}), nil
 }
 
 // AddressRefused says why no notification may go to an address.

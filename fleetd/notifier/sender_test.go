@@ -23,16 +23,23 @@ import (
 )
 
 func TestAddressFilter(t *testing.T) {
+	interfaces := func() ([]net.Addr, error) {
+		return []net.Addr{&net.IPNet{IP: net.ParseIP("192.168.1.8"), Mask: net.CIDRMask(24, 32)},
+			&net.IPNet{IP: net.ParseIP("2001:db8::8"), Mask: net.CIDRMask(64, 128)}}, nil
+	}
 	for address, refused := range map[string]bool{
 		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true, "0.0.0.0": true, "0.1.2.3": true, "::": true,
 		"169.254.169.254": true, "169.254.0.1": true, "fe80::1": true, "fe80::1%eth0": true, "::ffff:169.254.169.254": true,
 		"64:ff9b::7f00:1": true, "64:ff9b::a9fe:a9fe": true, "2002:7f00:1::": true, "2002:a9fe:a9fe::1": true, "::127.0.0.1": true,
 		"100.100.100.200": true, "192.0.0.192": true, "168.63.129.16": true, "fd00:ec2::254": true, "fd20:ce::254": true,
 		"224.0.0.1": true, "ff02::1": true, "255.255.255.255": true, "240.0.0.1": true,
+		"192.168.1.8": true, "::ffff:192.168.1.8": true, "64:ff9b::c0a8:108": true, "2001:db8::8": true,
+		"64:ff9b:1::a00:5": true, "64:ff9b:1:7f00:0:100::": true, "::ffff:0:7f00:1": true, "2001:0:a00:5::1": true,
+		"::ffff:0:a00:5": false, "2001:1::1": false,
 		"10.0.0.5": false, "192.168.1.7": false, "172.16.0.1": false, "100.64.0.1": false, "fd00::5": false, "203.0.113.9": false, "2001:db8::9": false,
 		"64:ff9b::a00:5": false, "2002:a00:5::": false,
 	} {
-		err := notifier.AddressFilter{}.Check(netip.MustParseAddr(address))
+		err := notifier.AddressFilter{Interfaces: interfaces}.Check(netip.MustParseAddr(address))
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -43,6 +50,19 @@ func TestAddressFilter(t *testing.T) {
 		if err := (notifier.AddressFilter{Allow: []netip.Prefix{netip.PrefixFrom(at,
 			at.BitLen())}}).Check(netip.MustParseAddr(address)); err != nil {
 			t.Errorf("%s is refused although it is allowed: %v", address, err)
+		}
+	}
+}
+
+func TestAddressesOfInterfacesAreOfThisMachine(t *testing.T) {
+	all, err := net.InterfaceAddrs()
+	if err != nil || len(all) == 0 {
+		t.Fatal(all, err)
+	}
+	for _, one := range all {
+		at := netip.MustParsePrefix(one.String()).Addr()
+		if err := (notifier.AddressFilter{}).Check(at); err == nil {
+			t.Errorf("%s is allowed", at)
 		}
 	}
 }
