@@ -1599,7 +1599,7 @@ export interface paths {
         };
         /**
          * List what was measured of a robot over time
-         * @description The least, the mean and the greatest value of each interval. fleetd keeps a value for each minute for a week and one each 15 minutes for a year, unless its settings say otherwise; from before that there is nothing. Intervals are as long as needed for at most so many points.
+         * @description The least, the mean and the greatest value of each interval. fleetd keeps a point a minute for a week and one each 15 minutes for a year, unless its settings say otherwise; from before that there is nothing. Intervals are as long as needed for at most so many points.
          */
         get: operations["list-measurements"];
         put?: never;
