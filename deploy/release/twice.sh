@@ -32,7 +32,7 @@ same=0
 while read -r file; do
 	cmp -- "$file" "$other/$file"
 	same=$((same + 1))
-done < <(find . -maxdepth 1 -type f -name '*_*' -o -maxdepth 1 -name 'SHA256SUMS*' | sort)
+done < <(find . -maxdepth 1 -type f \( -name '*_*' -o -name '*.rpm' -o -name 'SHA256SUMS*' \) | sort)
 diff <(find . -maxdepth 1 -type f | sort) <(cd "$other" && find . -maxdepth 1 -type f | sort)
 if [ "$same" -lt 15 ]; then
 	echo "only $same files were compared" >&2
