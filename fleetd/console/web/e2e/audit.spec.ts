@@ -11,6 +11,7 @@ const hostile = [
 ];
 
 test('no text of a person runs as a script on any page', async ({ page, request }) => {
+  test.setTimeout(180_000); // it opens 32 pages
   const broken: string[] = [];
   page.on('dialog', (d) => broken.push(d.message()));
   page.on('pageerror', (e) => broken.push(e.message));

@@ -69,7 +69,9 @@ export class Teleop {
   /** Takes control once more, while the page's clock stands. */
   async takeControlAgain(): Promise<void> {
     await expect(this.page.getByTestId('lease')).toBeHidden();
-    await this.page.getByRole('button', { name: 'Take control' }).press('Enter');
+    const take = this.page.getByRole('button', { name: 'Take control' });
+    await expect(take).toBeEnabled(); // press does not wait for the answer to the command before
+    await take.press('Enter');
     await expect(this.page.getByTestId('lease')).toBeVisible();
   }
 
