@@ -43,7 +43,7 @@ type file struct {
 // means is decided in the browser. They are those of web/src/screens/table.tsx.
 var screens = map[string]int{
 	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "rollouts": 1, "policies": 1, "schedules": 1, "commands": 0,
-	"events": 0, "audit": 0, "admin": 0, "account": 0, "command-line": 0, signInScreen: 0,
+	"events": 0, "notifications": 0, "audit": 0, "admin": 0, "account": 0, "command-line": 0, signInScreen: 0,
 }
 
 const signInScreen = "sign-in"
