@@ -216,7 +216,7 @@ func TestWhatStandsAndDiffersIsRefused(t *testing.T) {
 func TestPasswordThatStandsIsNotShown(t *testing.T) {
 	s := newServer(t)
 	s.setUp(false)
-	read, err := setup.ReadEnv(s.read(s.etc("fleetd.env")))
+	read, err := envfile.Read(s.read(s.etc("fleetd.env")))
 	if err != nil {
 		t.Fatal(err)
 	}
