@@ -42,7 +42,6 @@ type Notifier struct {
 
 	// Owned by Run.
 	routes     map[string]*route
-	leading    bool
 	readEvents time.Time
 	page       *store.Event // the last event of a look that did not reach the end
 }
