@@ -118,7 +118,7 @@ func (w *world) applyFolder(rt *rapid.T) {
 		}
 	}
 	for _, r := range f.Remove {
-		if r.Kind != KindAsset && !w.entries[r].Deleted() {
+		if e, was := w.entries[r]; was && r.Kind != KindAsset && !e.Deleted() { // it was not if these edits added it
 			rt.Fatalf("%s is still there", r)
 		}
 	}
