@@ -86,7 +86,7 @@ func command(name string, args []string) (status int, err error) {
 		return 0, record()
 	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	only := flags.String("run", "", "a test to run again, in the package that follows")
+	only := flags.String("test.run", "", "a test to run again, in the package that follows; gotestsum gives it under this name")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
 	}
@@ -109,7 +109,11 @@ func command(name string, args []string) (status int, err error) {
 		if *only != "" {
 			p = p.again(*only, strings.TrimPrefix(flags.Arg(0), module))
 		}
-		return 0, p.test(os.Stdout)
+		passed, err := p.test(os.Stdout)
+		if !passed {
+			return 1, err
+		}
+		return 0, err
 	default:
 		return 2, errors.New("no such command")
 	}
