@@ -164,6 +164,8 @@ var (
 	ErrRefused = errors.New("refused by the broker")
 	// ErrHalfOpen: the connection accepts what is sent but delivers nothing.
 	ErrHalfOpen = errors.New("the connection is half-open")
+	// ErrNextBroker: the session was replaced by one with the next of the brokers.
+	ErrNextBroker = errors.New("the next broker is tried")
 	// ErrOverrun: the user did not handle messages as fast as they came.
 	ErrOverrun = errors.New("receive queue overrun")
 	// ErrUnread: the broker did not read the acknowledgements as fast as it sent messages.

@@ -79,3 +79,22 @@ func TestOnlyUnencryptedURLsOfOtherMachinesArePlaintext(t *testing.T) {
 		}
 	}
 }
+
+// A client that finds at a broker not what it looks for asks for the next, and comes round to the first.
+func TestLinkGoesToNextBrokerWhenAsked(t *testing.T) {
+	first, second := brokertest.Start(t), brokertest.Start(t)
+	l, err := link.Open(t.Context(), link.Config{
+		URL: first.URL(), FallbackURLs: []string{second.URL()}, Name: "r1", ClientID: "r1",
+		BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []*brokertest.Broker{first, second, first, second} {
+		brokertest.Eventually(t, "the link is at "+at.URL(), func() bool { return l.URL() == at.URL() })
+		l.ReplaceSession(link.ErrNextBroker)
+	}
+	if err := l.Close(t.Context()); err != nil && !errors.Is(err, link.ErrClosed) {
+		t.Error(err)
+	}
+}

@@ -145,7 +145,7 @@ func (l *Link) WaitUp(ctx context.Context) error {
 
 // ReplaceSession replaces the session that is up by a new one, with DISCONNECT, so that no will is
 // sent. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
-// reason.
+// reason, or ErrNextBroker to connect to the URL after that of the session instead of to Config.URL.
 func (l *Link) ReplaceSession(why error) {
 	if l.current.Load() == nil {
 		return
@@ -209,6 +209,9 @@ func (l *Link) run(ctx context.Context) {
 				return
 			}
 			attempt = 0
+			if errors.Is(err, ErrNextBroker) {
+				attempt = s.attempt % (1 + len(l.cfg.FallbackURLs))
+			}
 			if time.Since(began) > l.cfg.BackoffMax/2 {
 				interval.Reset()
 			}

@@ -105,7 +105,10 @@ type (
 
 	// Reconnect replaces the connection to the broker, because the robot does not receive what
 	// it should.
-	Reconnect struct{ Why string }
+	Reconnect struct {
+		Why        string
+		NextBroker bool // connect to the broker after this one in the list
+	}
 
 	// Fetch fetches a blob from the broker, or a file that is too large for a blob from
 	// fleetd; the event Fetched follows.

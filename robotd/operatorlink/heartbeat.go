@@ -16,6 +16,7 @@ type State struct {
 	cfg        Config
 	link       Link
 	halfOpen   HalfOpen
+	absent     Absent
 	gaps       Gaps
 	senders    Senders
 	seq        int64 // of the newest heartbeat of a fleetd instance; 0 = none came
@@ -46,18 +47,24 @@ func (t Step) Received(ev event.Heartbeat) {
 		return
 	}
 	t.halfOpen.Heartbeat(t.Now.Mono)
+	t.absent.Heartbeat(t.Now.Mono)
 	t.seq = ev.Beat.Seq
 	t.senders.Note(ev.Client, ev.Beat.Session)
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
-// connection is half-open.
+// connection is half-open, or leads to a broker without fleetd. A robot that somebody operates
+// over this connection without fleetd, so that its link is up, stays.
 func (t Step) CheckLink() { t.linkChanged(t.link.tick(t.Now.Mono, t.cfg)) }
 
 func (t Step) CheckConnection() {
 	if t.halfOpen.Detected(t.Now.Mono, t.cfg) {
 		t.Out.Do(effect.Reconnect{Why: "fleetd says that it is there, and its heartbeats do not come"})
+		return
+	}
+	if t.link.At != schema.LinkUp && t.absent.Detected(t.Now.Mono, t.cfg) {
+		t.Out.Do(effect.Reconnect{Why: "no heartbeat of fleetd comes over this broker", NextBroker: true})
 	}
 }
 
@@ -153,12 +160,14 @@ func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 // a connection that ends while the robot is not DISABLED.
 func (t Step) Connected() {
 	t.halfOpen.Opened(t.Now.Mono)
+	t.absent.Opened(t.Now.Mono)
 	t.gaps.Opened(t.Now.Mono)
 	t.linkChanged(t.link.connectionRestored(t.Now.Mono))
 }
 
 func (t Step) Disconnected(disabled bool) {
 	t.halfOpen.Closed()
+	t.absent.Closed()
 	t.gaps.Closed()
 	if !disabled {
 		t.linkChanged(t.link.connectionLost(t.Now.Mono))

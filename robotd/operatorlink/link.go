@@ -27,6 +27,7 @@ type Config struct {
 	Period   time.Duration // between two heartbeats; up to 1.5 periods are in time
 	Degraded time.Duration // silence after which the link is degraded
 	Lost     time.Duration // silence after which it is lost; also the budget for short silences
+	Brokers  int           // to which the robot may connect; 0 counts as 1
 }
 
 // Defaults fit heartbeats once a second.

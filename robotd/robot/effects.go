@@ -99,7 +99,11 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 		case effect.Snapshot:
 			h.local.snapshot(e)
 		case effect.Reconnect:
-			h.link.ReplaceSession(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
+			reason := link.ErrHalfOpen
+			if e.NextBroker {
+				reason = link.ErrNextBroker
+			}
+			h.link.ReplaceSession(fmt.Errorf("%w: %s", reason, e.Why))
 		case effect.Fetch:
 			if e.File {
 				h.downloads.fetch(download.File{SHA256: e.SHA256, Size: e.Size})

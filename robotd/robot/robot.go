@@ -130,6 +130,7 @@ func (c *Config) brain() (*config.Config, error) {
 		b.Mode.Modes = append(b.Mode.Modes, m.Settings)
 	}
 	b.ContinueOnReturn = c.Link.ContinueOnReturn
+	b.Link.Brokers = 1 + len(c.FallbackBrokers)
 	if len(c.Languages) > 0 {
 		b.Languages = c.Languages
 	}
