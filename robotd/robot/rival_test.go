@@ -7,22 +7,6 @@ import (
 	"troupe/schema"
 )
 
-func TestNoticeAboutAnotherClientIsNoDroppedMessage(t *testing.T) {
-	for _, c := range []struct {
-		notice schema.Notice
-		want   bool
-	}{
-		{schema.Notice{Reason: schema.ReasonForbidden, Detail: "a client of role operator tried to connect with this name"}, false},
-		{schema.Notice{Reason: schema.ReasonForbidden, Topic: "robots/r2/state"}, true},
-		{schema.Notice{Reason: schema.ReasonOverloaded}, true},
-		{schema.Notice{Reason: schema.ReasonTakenOver}, false},
-	} {
-		if got := dropped(c.notice); got != c.want {
-			t.Errorf("%+v: %v", c.notice, got)
-		}
-	}
-}
-
 func TestSecondRobotWithTheSameNameIsDetected(t *testing.T) {
 	p := &mqttTranslator{ns: schema.DefaultNamespace, id: "r1", boot: "now", boots: []string{"before", "now"}}
 	presence := func(s schema.PresenceState, boot string) link.Message {
