@@ -23,9 +23,11 @@ FILES    ?= 500
 RATE     ?= 2000
 MINUTES  ?= 10
 UNITS    ?= 20
+ONLY     ?=
+OUT      ?=
 RETRIES  ?= 0
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -163,6 +165,14 @@ damage: ## start robotd on damaged copies of its data (FILES=500)
 systemd: ## as root: run robotd.service under a systemd of its own, hang it, kill it and stop it
 	@go build -o bin/ ./robotd
 	@deploy/systemd/try.sh
+
+# Results go to deploy/bench/results: committed after a run on an idle machine, they are what the next run compares
+# with. ONLY=rtt,rest runs some of the benches, and prints their results only.
+bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; go run ./deploy/bench --list)
+	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY))
+
+bench-quick: ## measure smaller sizes in under 3 minutes; fails if something takes more than 12 times as long for ten times as many robots
+	@go run ./deploy/bench --quick $(if $(ONLY),--only $(ONLY)) $(if $(OUT),--out $(OUT))
 
 console-load: web ## measure the console with many robots in Chromium (ROBOTS=10000, RATE=2000 changes a second, MINUTES=10)
 	@TROUPE_CONSOLE_LOAD=$(if $(filter file,$(origin ROBOTS)),10000,$(ROBOTS)),$(RATE),$(MINUTES) go test -count=1 -timeout=0 -v -run '^TestConsoleLoad$$' ./fleetd/fleet | grep -v '^ *\(===\|--- PASS\)'

@@ -22,8 +22,8 @@ const longestFolder = 80
 // A cluster is one running PostgreSQL in one temporary folder.
 type cluster struct {
 	folder string
-	// stopPipe is our end of the supervisor's standard input. We never write to it nor close
-	// it: the system closes it when this process ends, and then the supervisor stops the
+	// stopPipe is our end of the supervisor's standard input. We never write to it, and only stop closes
+	// it: else the system closes it when this process ends, and then the supervisor stops the
 	// cluster.
 	stopPipe *os.File
 }
@@ -33,21 +33,18 @@ type cluster struct {
 // a killed test binary cannot clean up, and in a session of its own so that Ctrl-C at a
 // terminal reaches only the test binary.
 //
-// Nothing here has to survive a crash, so PostgreSQL syncs nothing to the disk.
+// The settings are the last lines of the configuration: forTests or durable.
 const supervisorScript = `
-folder=$1 programs=$2 superuser=$3
+folder=$1 programs=$2 superuser=$3 settings=$4
 {
 	"$programs/initdb" -D "$folder/data" -U "$superuser" -A trust -E UTF8 --locale=C --no-sync &&
 	cat >>"$folder/data/postgresql.conf" <<-END &&
 		listen_addresses = ''
 		unix_socket_directories = '$folder'
-		fsync = off
-		synchronous_commit = off
-		full_page_writes = off
-		shared_buffers = 32MB
 		max_connections = 200
 		timezone = 'UTC'
 		log_timezone = 'UTC'
+		$settings
 	END
 	"$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 start
 } >"$folder/start.log" 2>&1 && echo ready || echo failed
@@ -57,7 +54,13 @@ cat
 rm -rf "$folder"
 `
 
-func startCluster(programs string) (*cluster, error) {
+// Nothing of a test has to survive a crash, so PostgreSQL syncs nothing to the disk.
+const forTests = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nshared_buffers = 32MB"
+
+// durable is for measurements: every commit is on the disk, as PostgreSQL does by default.
+const durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 512MB"
+
+func startCluster(programs, settings string) (*cluster, error) {
 	as, err := clusterUser()
 	if err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func startCluster(programs string) (*cluster, error) {
 	defer answer.Close()
 
 	// We do not wait for it: it outlives us while it stops the cluster.
-	cmd := exec.Command("/bin/sh", "-c", supervisorScript, "supervisor", folder, programs, superuser)
+	cmd := exec.Command("/bin/sh", "-c", supervisorScript, "supervisor", folder, programs, superuser, settings)
 	cmd.Dir = folder // this user may have no access to the caller's folder
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}
 	cmd.Stdin, cmd.Stdout = input, output
@@ -96,6 +99,24 @@ func startCluster(programs string) (*cluster, error) {
 	log := logs(folder)
 	_ = stopPipe.Close() // the supervisor cleans up
 	return nil, fmt.Errorf("start a cluster with %s: the supervisor printed %q (%v)\n%s", programs, said, err, log)
+}
+
+// stop lets the supervisor stop the cluster and remove its folder.
+func (c *cluster) stop() { _ = c.stopPipe.Close() }
+
+// pid returns the process id of the server.
+func (c *cluster) pid() (int, error) {
+	const file = "data/postmaster.pid" // its first line
+	text, err := os.ReadFile(filepath.Join(c.folder, file))
+	if err != nil {
+		return 0, fmt.Errorf("read the server's process id: %w", err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		return 0, fmt.Errorf("read the server's process id: %w", err)
+	}
+	return pid, nil
 }
 
 func logs(folder string) string {

@@ -89,15 +89,40 @@ func create(t testing.TB, template string) (dsn string) {
 }
 
 func startShared() (*cluster, error) {
-	programs, err := findPrograms(os.Getenv("PATH"), "/usr/lib/postgresql/*/bin")
-	if err != nil {
-		return nil, err
-	}
-	c, err := startCluster(programs)
+	c, err := startWith(forTests)
 	if err != nil {
 		return nil, err
 	}
 	return c, recordUse(os.Getenv(Used))
+}
+
+func startWith(settings string) (*cluster, error) {
+	programs, err := findPrograms(os.Getenv("PATH"), "/usr/lib/postgresql/*/bin")
+	if err != nil {
+		return nil, err
+	}
+	return startCluster(programs, settings)
+}
+
+// A Server is a private PostgreSQL for measurements, with an empty database.
+type Server struct {
+	URL   string // of the database
+	PID   int    // of the server; its sessions are child processes
+	Close func() // stops the server and removes its data; it ends with this process at the latest
+}
+
+// StartDurable starts a server of its own that syncs every commit to the disk.
+func StartDurable() (Server, error) {
+	c, err := startWith(durable)
+	if err != nil {
+		return Server{}, err
+	}
+	pid, err := c.pid()
+	if err != nil {
+		c.stop()
+		return Server{}, err
+	}
+	return Server{URL: c.dsn("postgres"), PID: pid, Close: c.stop}, nil
 }
 
 func recordUse(path string) error {

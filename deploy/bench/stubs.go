@@ -1,0 +1,3 @@
+package main
+
+var roundTripBenches, commandBenches, stalledBenches, restBenches []bench
