@@ -169,6 +169,7 @@ systemd: ## as root: run robotd.service under a systemd of its own, hang it, kil
 # Results go to deploy/bench/results: committed after a run on an idle machine, they are what the next run compares
 # with. ONLY=rtt,rest runs some of the benches, and prints their results only.
 bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; go run ./deploy/bench --list)
+	@deploy/setup/npm.sh deploy/bench/vda5050
 	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY))
 
 bench-quick: ## measure smaller sizes in under 3 minutes; fails if something takes more than 12 times as long for ten times as many robots

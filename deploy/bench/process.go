@@ -22,6 +22,8 @@ type command struct {
 	path string
 	args []string
 	env  []string // KEY=value, beside this process's own
+	// onLine, if not nil, is called with each line of standard output, after the line was kept.
+	onLine func(line string)
 }
 
 // A process is a program that a bench started. It is ended by its id.
@@ -29,6 +31,7 @@ type process struct {
 	name  string
 	pid   int
 	cmd   *exec.Cmd
+	in    io.Writer // its standard input
 	out   *output
 	ended chan struct{} // closed when it has ended and its output was read
 }
@@ -52,13 +55,17 @@ func launch(c command) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
 	if err := startOnThread(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	p := &process{name: c.name, pid: cmd.Process.Pid, cmd: cmd, out: &output{changed: make(chan struct{})}, ended: make(chan struct{})}
+	p := &process{name: c.name, pid: cmd.Process.Pid, cmd: cmd, in: stdin, out: &output{changed: make(chan struct{})}, ended: make(chan struct{})}
 	var readers sync.WaitGroup
-	readers.Go(func() { p.out.read(stdout) })
-	readers.Go(func() { p.out.read(stderr) })
+	readers.Go(func() { p.out.read(stdout, c.onLine) })
+	readers.Go(func() { p.out.read(stderr, nil) })
 	go func() {
 		readers.Wait()
 		_ = cmd.Wait() // its status is in cmd.ProcessState
@@ -158,7 +165,7 @@ type output struct {
 	changed chan struct{} // closed and replaced with every line
 }
 
-func (o *output) read(from io.Reader) {
+func (o *output) read(from io.Reader, onLine func(string)) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -171,6 +178,9 @@ func (o *output) read(from io.Reader) {
 		close(o.changed)
 		o.changed = make(chan struct{})
 		o.mu.Unlock()
+		if onLine != nil {
+			onLine(lines.Text())
+		}
 	}
 	_, _ = io.Copy(io.Discard, from) // after a line that is too long: the program must not block
 }

@@ -1,3 +1,3 @@
 package main
 
-var roundTripBenches, commandBenches, stalledBenches, restBenches []bench
+var commandBenches, stalledBenches, restBenches []bench

@@ -48,7 +48,9 @@ type allowAll struct{ mqtt.HookBase }
 
 func (*allowAll) ID() string { return "allow all" }
 
-func (*allowAll) Provides(kind byte) bool { return kind == mqtt.OnConnectAuthenticate || kind == mqtt.OnACLCheck }
+func (*allowAll) Provides(kind byte) bool {
+	return kind == mqtt.OnConnectAuthenticate || kind == mqtt.OnACLCheck
+}
 
 func (*allowAll) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
 
