@@ -74,6 +74,7 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty disables it")
 	f.StringSlice("http-host", nil, "host name allowed in requests to --http besides localhost and IP addresses, "+
 		"such as that of a scraper's target; may be repeated")
+	f.Bool("pprof", false, "also serve profiles of the broker for go tool pprof, below /debug/pprof/ of --http, which must be an address of this machine")
 	f.String("users", "", "file with lines \"name role [argon2id-hash]\"; the role of a console names its robot: console:r1")
 	f.Bool("dev", false, "accept every client without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
@@ -134,7 +135,7 @@ func serve(cmd *cobra.Command) error {
 	}
 	cfg := server.Config{
 		MQTT: k.String("mqtt"), MQTTS: k.String("mqtts"), WS: k.String("ws"), WSS: k.String("wss"), HTTP: k.String("http"),
-		Plaintext: k.Bool("plaintext"), Origins: k.Strings("ws-origin"), HTTPHosts: k.Strings("http-host"),
+		Plaintext: k.Bool("plaintext"), Origins: k.Strings("ws-origin"), HTTPHosts: k.Strings("http-host"), Pprof: k.Bool("pprof"),
 		Files: server.Files{
 			Users: k.String("users"), Cert: k.String("tls-cert"), Key: k.String("tls-key"),
 			ClientCA: k.String("client-ca"), CRL: k.String("crl"),

@@ -10,6 +10,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/schema"
+	"troupe/schema/profile"
 )
 
 // Config says where the broker listens and which clients it accepts. Zero durations and
@@ -22,6 +23,8 @@ type Config struct {
 	// HTTPHosts are the host names accepted in HTTP requests besides localhost and any IP
 	// address, such as that of a scraper's target.
 	HTTPHosts []string
+	// Pprof adds the profiles of package schema/profile to HTTP, which then has to be an address of this machine.
+	Pprof bool
 
 	// Plaintext allows MQTT, WS and HTTP on addresses that other machines can reach.
 	Plaintext bool
@@ -138,6 +141,11 @@ func (c Config) complete() (Config, error) {
 	}
 	if err := c.checkAddresses(); err != nil {
 		return c, err
+	}
+	if c.Pprof {
+		if err := profile.CheckAddress(c.HTTP); err != nil {
+			return c, fmt.Errorf("--pprof with --http %s: %w", c.HTTP, err)
+		}
 	}
 	if c.Dev {
 		u := access.Dev()

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"troupe/schema/profile"
 )
 
 // status is the broker's HTTP server for health, counters, metrics and the list of
@@ -33,6 +35,9 @@ func serveStatus(ln net.Listener, s *Server) *status {
 		_ = json.NewEncoder(w).Encode(s.clients())
 	})
 	mux.Handle("GET /metrics", metricsHandler(s))
+	if s.cfg.Pprof {
+		profile.Register(mux)
+	}
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
 		Handler: allowHosts(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,

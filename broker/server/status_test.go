@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/profile"
 )
 
 // A web page whose host name resolves to this machine (DNS rebinding) would be of the same
@@ -40,6 +41,23 @@ func TestHTTPRefusesUnknownHosts(t *testing.T) {
 			}
 			if want == 403 && !strings.Contains(string(text), "--http-host") {
 				t.Errorf("%s of %s: the refusal does not name the flag: %.100q", path, host, text)
+			}
+		}
+	}
+}
+
+func TestProfilesAreServedOnlyWithPprof(t *testing.T) {
+	defer http.DefaultClient.CloseIdleConnections()
+	for pprof, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		b := brokertest.Start(t, func(c *server.Config) { c.HTTP, c.Pprof = "127.0.0.1:0", pprof })
+		for _, name := range []string{"", "heap"} {
+			answer, err := http.Get("http://" + b.HTTPAddr() + profile.Path + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("pprof %v, %s: status %d, want %d", pprof, name, answer.StatusCode, want)
 			}
 		}
 	}

@@ -31,6 +31,8 @@ var Table = []Layer{
 		Folders: []string{"schema/build", "schema/argon2id", "schema/program", "schema/finding", "schema/envfile"}},
 	{What: "metrics as tables, of which Prometheus's collectors follow",
 		Folders: []string{"schema/metric"}},
+	{What: "profiles of the running program over HTTP",
+		Folders: []string{"schema/profile"}},
 	{What: "for tests of such tables",
 		Folders: []string{"schema/metric/metrictest"}},
 	{What: "loggers of the programs",

@@ -114,6 +114,8 @@ type Config struct {
 
 	// Metrics is the address of /metrics for Prometheus; MetricsOnHTTP: that of HTTP, for tokens of users who see every robot; empty: none.
 	Metrics string
+	// Pprof adds the profiles of package schema/profile to the address Metrics, which then has to be one of this machine.
+	Pprof bool
 
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int

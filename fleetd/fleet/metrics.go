@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/metrics"
+	"troupe/schema/profile"
 )
 
 // metricsPath is where Prometheus looks by default.
@@ -70,10 +71,13 @@ func (f *Fleet) MetricsURL() string {
 	return "http://" + f.web.metricsListener.Addr().String() + metricsPath
 }
 
-// metricsServer makes the server for scrapes, which serves nothing else.
+// metricsServer makes the server for scrapes, which serves nothing else but profiles with Config.Pprof.
 func (f *Fleet) metricsServer(running context.Context) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+metricsPath, f.web.metrics)
+	if f.cfg.Pprof {
+		profile.Register(mux)
+	}
 	c := newConnections(maxMetricsConnections, 0, 0)
 	s := f.httpServer(running, c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.isOwnName(r.Host) { // a page that an attacker's name leads here could read them otherwise
@@ -97,6 +101,11 @@ func (f *Fleet) isOwnName(host string) bool {
 
 // checkMetrics refuses an address without a port before anything is opened.
 func (c *Config) checkMetrics() error {
+	if c.Pprof {
+		if err := profile.CheckAddress(c.Metrics); err != nil {
+			return fmt.Errorf("--pprof with --metrics %q: %w", c.Metrics, err)
+		}
+	}
 	if c.Metrics == "" || c.Metrics == MetricsOnHTTP {
 		return nil
 	}

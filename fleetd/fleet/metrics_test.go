@@ -17,6 +17,7 @@ import (
 	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/metric/metrictest"
+	"troupe/schema/profile"
 )
 
 // withMetrics serves metrics at the address of the API.
@@ -159,6 +160,30 @@ func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
 			t.Errorf("at the address of the API: %d", code)
 		}
 	}, func(c *fleet.Config) { c.Metrics = "127.0.0.1:9102" })
+}
+
+func TestProfilesAreServedOnlyWithPprofAndNeverAtTheAPI(t *testing.T) {
+	for pprof, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		inWorld(t, func(w *world) {
+			for url, want := range map[string]int{
+				"http://127.0.0.1:9102" + profile.Path + "heap": want, "http://evil.example:9102" + profile.Path + "heap": http.StatusForbidden,
+			} {
+				answer, err := w.client().Get(url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = answer.Body.Close()
+				if answer.StatusCode != want {
+					t.Errorf("pprof %v, %s: %d, want %d", pprof, url, answer.StatusCode, want)
+				}
+			}
+			r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+profile.Path+"heap", nil)
+			answer := httptest.NewRecorder()
+			if w.Handler().ServeHTTP(answer, r); answer.Code != http.StatusNotFound {
+				t.Errorf("at the address of the API: %d", answer.Code)
+			}
+		}, func(c *fleet.Config) { c.Metrics, c.Pprof = "127.0.0.1:9102", pprof })
+	}
 }
 
 func TestMetricsAtTheAPINeedSomebodyWhoSeesEveryRobot(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/schema"
+	"troupe/schema/profile"
 )
 
 // Robot is what the page needs of the robot. Every call ends soon, also if the robot's loop
@@ -63,6 +64,7 @@ type Config struct {
 	// Metrics answers scrapers that send MetricsToken; nil: there are no metrics.
 	Metrics      http.Handler
 	MetricsToken string
+	Pprof        bool // add the profiles of package schema/profile
 	Now          func() time.Time
 	Logger       *slog.Logger
 }
@@ -103,6 +105,9 @@ func New(c Config) (*Server, error) {
 	mux.HandleFunc("GET /status", s.status)
 	if c.Metrics != nil {
 		mux.HandleFunc("GET /metrics", s.metrics)
+	}
+	if c.Pprof {
+		profile.Register(mux)
 	}
 	mux.HandleFunc("GET /{$}", s.signedIn(s.show))
 	mux.HandleFunc("POST /do/{action}", s.signedIn(s.do))

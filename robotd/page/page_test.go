@@ -20,6 +20,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/schema"
+	"troupe/schema/profile"
 )
 
 // fake is a robot that answers as the test says.
@@ -189,6 +190,22 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 	s.signIn().send("POST", "/sign-out", "")
 	if status, _, _ := s.send("GET", "/", ""); status != http.StatusSeeOther {
 		t.Errorf("after signing out the page is answered %d", status)
+	}
+}
+
+func TestProfilesAreServedOnlyWithPprof(t *testing.T) {
+	for pprof, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		own, err := New(Config{ID: "r1", Data: t.TempDir(), Robot: standing(), Pprof: pprof, Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for host, want := range map[string]int{"localhost:8090": want, "evil.example:8090": http.StatusMisdirectedRequest} {
+			answer := httptest.NewRecorder()
+			own.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://"+host+profile.Path+"heap", nil))
+			if answer.Code != want {
+				t.Errorf("pprof %v, %s: %d, want %d", pprof, host, answer.Code, want)
+			}
+		}
 	}
 }
 

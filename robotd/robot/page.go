@@ -26,7 +26,8 @@ func servePage(ctx context.Context, c *Config, robot page.Robot, metrics http.Ha
 	if c.Page.Listen == "" || c.Page.Listen == noPage {
 		return
 	}
-	own, err := page.New(page.Config{ID: c.ID, Data: c.dir(), Hosts: c.Page.Hosts, Broker: c.Broker, Robot: robot, Now: time.Now, Logger: log, Metrics: metrics, MetricsToken: c.Page.MetricsToken})
+	own, err := page.New(page.Config{ID: c.ID, Data: c.dir(), Hosts: c.Page.Hosts, Broker: c.Broker, Robot: robot, Now: time.Now, Logger: log,
+		Metrics: metrics, MetricsToken: c.Page.MetricsToken, Pprof: c.Page.Pprof})
 	if err != nil {
 		log.Error("the robot has no page", "error", err)
 		return

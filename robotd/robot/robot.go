@@ -103,6 +103,8 @@ type Page struct {
 	Hosts  []string // names by which browsers may ask for it, beside localhost
 	// MetricsToken is what a scraper sends as Authorization: Bearer to get the metrics there; empty: there are none.
 	MetricsToken string
+	// Pprof adds the profiles of package schema/profile, if Listen is an address of this machine.
+	Pprof bool
 }
 
 // SpecialModes names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.

@@ -21,6 +21,7 @@ import (
 	"troupe/schema"
 	"troupe/schema/intents"
 	"troupe/schema/interrupts"
+	"troupe/schema/profile"
 	"troupe/schema/sign"
 )
 
@@ -89,6 +90,7 @@ var settings = []setting{
 	{"page", DefaultPage, "address of the robot's own page, for this computer only unless it names another interface; off: it has none"},
 	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
 	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to whoever sends the token as Authorization: Bearer; default: no metrics"},
+	{"pprof", false, "serve profiles of robotd for go tool pprof, below /debug/pprof/ of its page, which must be at an address of this machine"},
 	{"log_level", "info", "debug, info, warn or error"},
 	{"log_format", "text", "text or json: a line of the log is key=value, or a JSON object"},
 }
@@ -211,6 +213,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			fault("password_file: %w", err)
 		}
 		c.Password = strings.TrimRight(string(b), "\r\n")
+	}
+	if c.Page.Pprof = k.Bool("pprof"); c.Page.Pprof {
+		if err := profile.CheckAddress(c.Page.Listen); err != nil {
+			fault("pprof with page %q: %w", c.Page.Listen, err)
+		}
 	}
 	if path := k.String("metrics_token_file"); path != "" {
 		b, err := os.ReadFile(filepath.Clean(path))

@@ -98,8 +98,8 @@ func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 }
 
 func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
-	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlink_timeout_ms: {mnl: 2000}\nlow_battery: 0.9\ndefault_mode: ato\ncalibration_mode: mnl\nsafe_mode: mnl\nboot_mode: dance\nmodes: [dance]\npassword_file: /nowhere\nsim: {at: nowhere}\n", "--id", "R 1")
-	for _, want := range []string{"link_loss.ato", "link_timeout_ms.mnl: 2000 is not", "on_link_return", "the default mode cannot be ato", "the calibration mode cannot be mnl", "the safe mode cannot be mnl", "low battery", `boot mode "dance"`, `no mode "dance" to add; there is follow`, "sim.at: there is no point nowhere; the points are desk, dock, entrance", "password_file", `robot id "R 1"`} {
+	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlink_timeout_ms: {mnl: 2000}\nlow_battery: 0.9\ndefault_mode: ato\ncalibration_mode: mnl\nsafe_mode: mnl\nboot_mode: dance\nmodes: [dance]\npassword_file: /nowhere\npage: 0.0.0.0:8090\npprof: true\nsim: {at: nowhere}\n", "--id", "R 1")
+	for _, want := range []string{"link_loss.ato", "link_timeout_ms.mnl: 2000 is not", "on_link_return", "the default mode cannot be ato", "the calibration mode cannot be mnl", "the safe mode cannot be mnl", "low battery", `boot mode "dance"`, `no mode "dance" to add; there is follow`, "sim.at: there is no point nowhere; the points are desk, dock, entrance", "password_file", `pprof with page "0.0.0.0:8090"`, `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing is said of %s: %v", want, err)
 		}
