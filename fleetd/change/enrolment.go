@@ -126,7 +126,7 @@ func (i *Identities) labelNewcomer(ctx context.Context, tx *store.Tx, row enrol.
 		if !added {
 			return nil
 		}
-		return i.welcome(ctx, tx, row.Robot, "enrolled", by)
+		return i.welcome(ctx, tx, []string{row.Robot}, "enrolled", by)
 	}
 	was, err := tx.Robot(ctx, row.Robot)
 	if err != nil {

@@ -192,11 +192,19 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 		Why: "policy " + p.ID + ", since its rollout reached its last wave", At: now})
 }
 
-// welcome applies policies to a robot that joined the fleet.
-func (d *Deps) welcome(ctx context.Context, tx *store.Tx, robot, how string, by audit.Attribution) error {
-	return d.applyPolicies(ctx, tx, robot+" was "+how, by, func() ([]relabelled, error) {
-		r, err := tx.Robot(ctx, robot)
-		return []relabelled{{id: robot, after: r.Labels, joined: true}}, err
+// welcome applies policies to robots that joined the fleet, at most selector.MaxIDs.
+func (d *Deps) welcome(ctx context.Context, tx *store.Tx, robots []string, how string, by audit.Attribution) error {
+	what := library.RobotsText(robots) + " were " + how
+	if len(robots) == 1 {
+		what = robots[0] + " was " + how
+	}
+	return d.applyPolicies(ctx, tx, what, by, func() ([]relabelled, error) {
+		rows, err := tx.Robots(ctx, selector.IDs(robots...))
+		joined := make([]relabelled, len(rows))
+		for i, r := range rows {
+			joined[i] = relabelled{id: r.ID, after: r.Labels, joined: true}
+		}
+		return joined, err
 	})
 }
 

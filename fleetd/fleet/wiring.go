@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -238,12 +239,11 @@ func (f *Fleet) newPersister() *view.Persister {
 	}
 	if f.cfg.Dev {
 		adoptions := &change.Adoptions{Deps: f.changes()}
-		d.Adopt = func(ctx context.Context, robot string) error {
-			if f.TakenBy(robot) != "" {
-				return nil // only the API says why such a name is refused
-			}
-			added, err := adoptions.Adopt(ctx, auth.Principal{}, robot, audit.Attribution{Who: f.cfg.Name, Why: "--dev adopts every robot"})
-			if added && err == nil {
+		d.Adopt = func(ctx context.Context, robots []string) error {
+			robots = slices.DeleteFunc(robots, func(id string) bool { return f.TakenBy(id) != "" }) // only the API says why such a name is refused
+			by := audit.Attribution{Who: f.cfg.Name, Why: "--dev adopts every robot"}
+			added, err := adoptions.AdoptAll(ctx, auth.Principal{}, robots, by)
+			for _, robot := range added {
 				f.log.Info("robot adopted", "robot", robot)
 			}
 			return err

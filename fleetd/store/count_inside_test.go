@@ -369,6 +369,19 @@ func TestBatchIsOneStatement(t *testing.T) {
 					}
 					return s.Tx(t.Context(), func(tx *Tx) error { return tx.SetLabelsOf(t.Context(), labels) })
 				}},
+				{"new robots", func() error {
+					var joining []string
+					for i := range n {
+						joining = append(joining, fmt.Sprintf("new%d-%d", batch, i))
+					}
+					return s.Tx(t.Context(), func(tx *Tx) error {
+						added, err := tx.AddRobots(t.Context(), joining, noon)
+						if len(added) != n {
+							t.Errorf("%d of %d robots added", len(added), n)
+						}
+						return err
+					})
+				}},
 				{"results", func() error { return s.SaveCommands(t.Context(), commands) }},
 				{"outbox", func() error {
 					return s.Tx(t.Context(), func(tx *Tx) error { return tx.Apply(t.Context(), library.Changes{Outbox: messages}, noon) })
@@ -388,6 +401,7 @@ func TestBatchIsOneStatement(t *testing.T) {
 		few, many := write(10), write(rowsAtOnce)
 		most := map[string]int64{
 			"outbox":              3, // its numbers, its rows, the robots that they touch
+			"new robots":          4, // the robots; the counter of changes, the robots that it touches; their desired documents
 			"labels":              4, // those from before, the new ones; the counter of changes, the robots that it touches
 			"a batch of commands": 4, // itself, its commands; the head of the audit, an entry there
 		}

@@ -97,7 +97,7 @@ func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommissio
 	case decommission.Archived:
 		return t.archive(ctx, from.Robot, now)
 	case decommission.Cancelled:
-		return t.enqueueDesired(ctx, from.Robot, now) // they were deleted, or messages that delete them are in the outbox
+		return t.enqueueDesired(ctx, []string{from.Robot}, now) // they were deleted, or messages that delete them are in the outbox
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/fleetd/library"
@@ -191,27 +192,36 @@ func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added b
 // AddRobot adds a robot to the fleet and reports whether it was not in it. A decommissioned
 // robot gets back its history and its last desired documents, which are published again.
 func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
-	n, err := t.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2)
-		ON CONFLICT (id) DO UPDATE SET archived_at = 0, last_seen = excluded.last_seen WHERE robots.archived_at > 0`, id, micros(now))
-	if err != nil {
-		return false, fmt.Errorf("add robot %s: %w", id, err)
-	}
-	if n == 0 {
-		return false, nil
-	}
-	if err := t.countChange(ctx, id); err != nil {
-		return false, err
-	}
-	return true, t.enqueueDesired(ctx, id, now)
+	all, err := t.AddRobots(ctx, []string{id}, now)
+	return len(all) > 0, err
 }
 
-// enqueueDesired adds all desired documents of a robot to the outbox.
-func (t *Tx) enqueueDesired(ctx context.Context, robot string, now time.Time) error {
+// AddRobots is AddRobot for many robots, each named once. It returns those that were not in the fleet.
+func (t *Tx) AddRobots(ctx context.Context, ids []string, now time.Time) (added []string, err error) {
+	columns := append(slices.Clone(robotColumn), number("at", func(string) int64 { return micros(now) }))
+	added, err = writeReturning(ctx, t, ids, columns, `INSERT INTO robots (id, first_seen, last_seen) SELECT robot, at, at FROM given WHERE true
+		ON CONFLICT (id) DO UPDATE SET archived_at = 0, last_seen = excluded.last_seen WHERE robots.archived_at > 0 RETURNING id`)
+	if err != nil {
+		return nil, fmt.Errorf("add robots %s: %w", strings.Join(ids, " "), err)
+	}
+	if len(added) == 0 {
+		return nil, nil
+	}
+	if err := t.countChange(ctx, added...); err != nil {
+		return nil, err
+	}
+	return added, t.enqueueDesired(ctx, added, now)
+}
+
+// enqueueDesired adds all desired documents of robots to the outbox.
+func (t *Tx) enqueueDesired(ctx context.Context, robots []string, now time.Time) error {
+	var w where
+	w.addNamed("robot", robots)
 	desired, err := queryAll(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
 		return m, scan(&m.Topic, &m.Target, &m.Payload)
-	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, robot)
+	}, `SELECT kind, robot, payload FROM desired`+w.String()+` ORDER BY robot, kind`, w.args...)
 	if err != nil {
-		return fmt.Errorf("list the desired documents for %s: %w", robot, err)
+		return fmt.Errorf("list the desired documents for %d robots: %w", len(robots), err)
 	}
 	return t.enqueue(ctx, desired, now)
 }

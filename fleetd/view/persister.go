@@ -25,8 +25,9 @@ const (
 	// keepEventsFor is how long a follower keeps events, in case the leader ends before it
 	// has written them.
 	keepEventsFor = time.Minute
-	// eventsAtOnce bounds one transaction.
-	eventsAtOnce = 1000
+	// eventsAtOnce and documentsAtOnce bound one transaction: commands wait for it to be saved.
+	eventsAtOnce    = 1000
+	documentsAtOnce = 2000
 	// lastWrite bounds the write at shutdown.
 	lastWrite = 2 * time.Second
 )
@@ -48,8 +49,8 @@ type PersisterDeps struct {
 	Now func() time.Time
 	// Leads reports whether this instance leads, and AnotherLeads whether another one does.
 	Leads, AnotherLeads func() bool
-	// Adopt adopts an unknown robot that has published its presence; nil if only people do that.
-	Adopt func(ctx context.Context, robot string) error
+	// Adopt adopts unknown robots that have published their presence; nil if only people do that.
+	Adopt func(ctx context.Context, robots []string) error
 	// Failed records a failure of the database, and Worked that a write succeeded. Works reports
 	// whether no part of fleetd has recorded a failure since.
 	Failed func(what string, err error)
@@ -132,13 +133,14 @@ func (k *Persister) save(ctx context.Context, db Store) {
 	}
 	adopted := k.deps.Adopt == nil || k.adoptUnknownRobots(ctx)
 	wrote := false
-	if documents := k.view.unsavedDocuments(); len(documents) > 0 {
-		if err := db.SaveDocuments(ctx, documents); err != nil {
+	for documents := k.view.unsavedDocuments(); len(documents) > 0; wrote = true {
+		some := documents[:min(len(documents), documentsAtOnce)]
+		if err := db.SaveDocuments(ctx, some); err != nil {
 			k.view.notSaved(documents)
 			k.deps.Failed("documents not saved", err)
 			return
 		}
-		wrote = true
+		documents = documents[len(some):]
 	}
 	for {
 		batch := k.take()
@@ -161,13 +163,15 @@ func (k *Persister) save(ctx context.Context, db Store) {
 // adoptUnknownRobots adopts every unknown robot that has published its presence. It reports
 // whether none failed.
 func (k *Persister) adoptUnknownRobots(ctx context.Context) bool {
-	for _, id := range k.view.unknownRobots() {
-		if err := k.deps.Adopt(ctx, id); err != nil {
-			k.deps.Failed("robot not adopted", err)
-			return false
-		}
+	unknown := k.view.unknownRobots()
+	if len(unknown) == 0 {
+		return true
 	}
-	return true
+	err := k.deps.Adopt(ctx, unknown)
+	if err != nil {
+		k.deps.Failed("robots not adopted", err)
+	}
+	return err == nil
 }
 
 // take takes the oldest events of adopted robots, and drops those of unknown ones. It is

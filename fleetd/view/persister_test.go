@@ -23,10 +23,12 @@ type saved struct {
 	full      atomic.Bool // it takes no write
 	events    []int64
 	documents atomic.Int64
+	most      atomic.Int64 // documents of one transaction
 }
 
 func (s *saved) SaveDocuments(_ context.Context, documents []store.Document) error {
 	s.documents.Add(int64(len(documents)))
+	s.most.Store(max(s.most.Load(), int64(len(documents))))
 	return nil
 }
 
@@ -68,7 +70,7 @@ func TestDatabaseWorksAgainOnlyAfterAWrite(t *testing.T) {
 					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false },
 					Failed: func(string, error) { works.Store(false) }, Works: works.Load,
 					Worked: func() { worked.Add(1); works.Store(true) },
-					Adopt:  func(ctx context.Context, _ string) error { return db.CheckWrite(ctx) },
+					Adopt:  func(ctx context.Context, _ []string) error { return db.CheckWrite(ctx) },
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan struct{})
@@ -88,6 +90,44 @@ func TestDatabaseWorksAgainOnlyAfterAWrite(t *testing.T) {
 				<-done
 			})
 		})
+	}
+}
+
+// A whole fleet appears in a fleetd that adopts every robot: it is adopted at once, and its documents leave room for other writes.
+func TestFleetIsAdoptedAtOnce(t *testing.T) {
+	const robots, documents = 3000, 2
+	f := newFleet(t, 0)
+	for i := range robots {
+		id := fmt.Sprintf("r%d", i)
+		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
+		f.state(id, schema.SafetyDisabled)
+	}
+	calls, adopted := 0, 0
+	p := view.NewPersister(f.View, view.PersisterDeps{
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+		Failed: func(_ string, err error) { t.Error(err) },
+		Adopt: func(_ context.Context, ids []string) error {
+			calls++
+			for _, id := range ids {
+				f.robots = append(f.robots, store.Robot{ID: id, Labels: map[string]string{}})
+			}
+			f.reload()
+			adopted += len(ids)
+			return nil
+		},
+	})
+	db := &saved{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.Run(ctx, db) // writes once more, and ends
+	if calls != 1 || adopted != robots {
+		t.Errorf("%d robots adopted by %d calls", adopted, calls)
+	}
+	if n := db.documents.Load(); n != robots*documents {
+		t.Errorf("%d documents saved, want %d", n, robots*documents)
+	}
+	if most := db.most.Load(); most > 2000 {
+		t.Errorf("%d documents in one transaction", most)
 	}
 }
 
