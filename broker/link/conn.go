@@ -33,6 +33,7 @@ type guardedConn struct {
 	requested     atomic.Int64  // number of filters of the newest SUBSCRIBE, which packetChecker expects
 	closed        atomic.Bool   // nothing is read any more, not even from the buffer
 	readToken     chan struct{} // capacity 1: one reader at a time, as Config.Dial's connection may not allow two
+	writeToken    chan struct{} // capacity 1: one writer at a time, who writes whole packets
 
 	mu    sync.Mutex
 	cause error
@@ -45,6 +46,7 @@ const readBuffer = 4 << 10
 func newGuardedConn(c net.Conn, writeTimeout time.Duration, checker packetChecker) *guardedConn {
 	g := &guardedConn{
 		Conn: c, reader: bufio.NewReaderSize(c, readBuffer), writeTimeout: writeTimeout, checker: checker, readToken: make(chan struct{}, 1),
+		writeToken: make(chan struct{}, 1),
 	}
 	g.requested.Store(int64(checker.filters))
 	return g
@@ -104,7 +106,10 @@ func (c *guardedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write writes whole packets: the library and session.acknowledge write on goroutines of their own.
 func (c *guardedConn) Write(b []byte) (int, error) {
+	c.writeToken <- struct{}{}
+	defer func() { <-c.writeToken }()
 	done := 0
 	for done < len(b) {
 		part := b[done:min(len(b), done+writeChunk)]
@@ -129,7 +134,10 @@ func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
 // SetDeadline sets the read deadline only; see SetWriteDeadline.
 func (c *guardedConn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
 
-const packetSuback = 0x90
+const (
+	packetPuback = 0x40
+	packetSuback = 0x90
+)
 
 // packetChecker follows the packet boundaries of what the broker sends. The library
 // allocates whatever length a header declares, up to 256 MB, and panics with an index out

@@ -75,25 +75,49 @@ func (s *session) receive(m mqtt.Message) {
 	}
 }
 
-// acknowledge is the only goroutine that acknowledges: the library's Ack waits until the
-// packet is being written, and the library would receive nothing meanwhile. A broker that
-// does not read may still have a stop to deliver.
+// acksAtOnce bounds the acknowledgements of one write, each of 4 bytes.
+const acksAtOnce = 1024
+
+// acknowledge is the only goroutine that acknowledges: a write may wait, and the library would
+// receive nothing meanwhile. A broker that does not read may still have a stop to deliver.
+//
+// It writes many acknowledgements at once, and past the library, which writes each by itself: two
+// system calls for each message of a fleet are more than the broker's bound of unacknowledged
+// deliveries allows.
 func (s *session) acknowledge() {
+	var packets []byte
 	for {
 		select {
 		case m := <-s.acks:
-			m.Ack()
+			packets = s.gatherAcks(packets[:0], m)
+			if _, err := s.conn.Write(packets); err != nil {
+				return // the write has ended the connection
+			}
 		case <-s.ended:
 			return
 		case <-s.flushing:
-			for {
-				select {
-				case m := <-s.acks:
-					m.Ack()
-				default:
-					return
-				}
+			if len(s.acks) == 0 {
+				return
 			}
+		}
+	}
+}
+
+// gatherAcks appends the PUBACK packets of m and of the messages that wait behind it.
+func (s *session) gatherAcks(packets []byte, m mqtt.Message) []byte {
+	for {
+		if m.Qos() == 1 {
+			packets = append(packets, packetPuback, 2, byte(m.MessageID()>>8), byte(m.MessageID()))
+		} else {
+			m.Ack() // PUBREC of QoS 2, which the library follows up
+		}
+		if len(packets) >= 4*acksAtOnce {
+			return packets
+		}
+		select {
+		case m = <-s.acks:
+		default:
+			return packets
 		}
 	}
 }

@@ -90,6 +90,72 @@ func TestTooManyUnsentAcknowledgementsDropTheConnection(t *testing.T) {
 	})
 }
 
+// One write acknowledges what arrived during the write before: a fleet sends more messages than a system call for each of them allows.
+func TestManyDeliveriesAreAcknowledgedByFewWrites(t *testing.T) {
+	for _, messages := range []int{4, 36} { // the broker takes 40 commands of one client at once
+		inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+			u := &userLog{}
+			conn := &heldConn{}
+			cfg := robotConfig(func(ctx context.Context) (net.Conn, error) {
+				c, err := b.Dial(ctx)
+				conn.Conn = c
+				return conn, err
+			}, u)
+			waitUp(t, open(t, cfg))
+			op := b.Client(t, "op1")
+			conn.hold()
+			for i := range messages {
+				op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", fmt.Sprint(i))
+				synctest.Wait()
+			}
+			writes, bytes := conn.release()
+			if writes > 2 || bytes != 4*messages {
+				t.Errorf("%d deliveries acknowledged by %d writes of %d bytes", messages, writes, bytes)
+			}
+			op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "last")
+			synctest.Wait()
+			if got := u.all(); !strings.HasSuffix(got, "ping=last") {
+				t.Errorf("the connection did not survive: %s", got[max(0, len(got)-100):])
+			}
+		})
+	}
+}
+
+// heldConn keeps writes back between hold and release.
+type heldConn struct {
+	net.Conn
+	mu            sync.Mutex
+	held          chan struct{} // not nil: writes wait until it is closed
+	writes, bytes int           // since hold
+}
+
+func (c *heldConn) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held, c.writes, c.bytes = make(chan struct{}), 0, 0
+}
+
+// release lets writes go on, and returns how many were made since hold, and their bytes.
+func (c *heldConn) release() (writes, bytes int) {
+	close(c.held)
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.writes, c.bytes
+}
+
+func (c *heldConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	held := c.held
+	c.writes++
+	c.bytes += len(b)
+	c.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	return c.Conn.Write(b)
+}
+
 // cloggedConn is a connection whose peer reads nothing once dead: writes wait for their
 // deadline.
 type cloggedConn struct {
