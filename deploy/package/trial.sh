@@ -198,6 +198,21 @@ fresh() {
 	fleet story assign museum-welcome r1 --wait
 	perform r1
 
+	say "A notification of the installed service reaches a receiver"
+	# shellcheck disable=SC2016 # perl expands it
+	on r1 systemd-run -q --unit=receiver perl -MIO::Socket::INET -e '
+		$server = IO::Socket::INET->new(LocalPort => 9999, Listen => 5, ReuseAddr => 1) or die;
+		while ($client = $server->accept) {
+			$length = 0;
+			while (<$client>) { $length = $1 if /^content-length: (\d+)/i; last if /^\r?\n$/ }
+			read $client, $body, $length;
+			print $client "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+			close $client;
+		}'
+	on fleet sh -c 'printf "receiver: desk\nkind: webhook\nurl: http://10.77.0.2:9999/\n" >/root/desk.yaml'
+	fleet receiver put /root/desk.yaml
+	holds "the receiver takes a test" fleet receiver test desk
+
 	say "Installed again over the running services: one restart, settings stay"
 	local before
 	before=$(starts r1 robotd)
