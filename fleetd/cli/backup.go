@@ -77,7 +77,7 @@ the server's version or a later one.`,
 			Database: k.String("database"), Sources: sourcesOf(k, also), Environ: sh.settingsOfEnvironment(), Fleet: fleetName(k.String("ca")),
 			Version: sh.version, By: whoRuns(), Now: time.Now,
 		}
-		if o.Passphrase, err = sh.passphrase(passphraseFile, true); err != nil {
+		if o.Passphrase, err = sh.passphrase(cmd.Context(), passphraseFile, true); err != nil {
 			return err
 		}
 		path, folder := args[0], ""
@@ -145,7 +145,7 @@ func (sh *shell) verifyBackupCommand() *cobra.Command {
 			if passphraseFile == "" {
 				m, size, err = backup.Verify(cmd.Context(), args[0], steps.show)
 			} else {
-				passphrase, err := sh.passphrase(passphraseFile, false)
+				passphrase, err := sh.passphrase(cmd.Context(), passphraseFile, false)
 				if err != nil {
 					return err
 				}
@@ -207,7 +207,7 @@ shows what they hold beyond the backup (fleetd alert list).`,
 					o.Files = into
 				}
 			}
-			if o.Passphrase, err = sh.passphrase(passphraseFile, false); err != nil {
+			if o.Passphrase, err = sh.passphrase(cmd.Context(), passphraseFile, false); err != nil {
 				return err
 			}
 			steps := sh.steps()
@@ -330,11 +330,11 @@ func whoRuns() string {
 }
 
 // passphrase reads the passphrase of a backup; of a new one, it has to be long enough and is asked for twice.
-func (sh *shell) passphrase(file string, isNew bool) (text string, err error) {
+func (sh *shell) passphrase(ctx context.Context, file string, isNew bool) (text string, err error) {
 	if file != "" {
 		text, err = firstLine(file)
 	} else {
-		text, err = sh.askPassphrase(isNew)
+		text, err = sh.askPassphrase(ctx, isNew)
 	}
 	if err == nil && isNew && utf8.RuneCountInString(text) < backup.MinPassphrase {
 		err = usage("the passphrase has fewer than %d characters: who gets the backup could guess it; use several words", backup.MinPassphrase)
@@ -361,16 +361,13 @@ func firstLine(file string) (string, error) {
 	return lines.Text(), nil
 }
 
-func (sh *shell) askPassphrase(twice bool) (string, error) {
+func (sh *shell) askPassphrase(ctx context.Context, twice bool) (string, error) {
 	in, ok := sh.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return "", usage("no passphrase: name its file with --passphrase-file")
 	}
 	ask := func(what string) (string, error) {
-		fmt.Fprintf(sh.Err, "%s: ", what)
-		text, err := term.ReadPassword(int(in.Fd()))
-		fmt.Fprintln(sh.Err)
-		return string(text), err
+		return sh.hidden(ctx, what, in)
 	}
 	first, err := ask("passphrase of the backup")
 	if err != nil || !twice {

@@ -39,7 +39,7 @@ can read.`, loginDays),
 			if user == "" {
 				user = sh.by
 			}
-			password, err := sh.secret("password of "+user+" at "+sh.server, file)
+			password, err := sh.secret(cmd.Context(), "password of "+user+" at "+sh.server, file)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +91,7 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 		return nil
 	}
 	if f.file == "" && !f.yes {
-		if answer, err := sh.askLine("Make it? yes or no", "yes"); err != nil || answer != "yes" {
+		if yes, err := sh.confirmed(cmd.Context(), "Make it? yes or no"); err != nil || !yes {
 			return &failure{code: exitConflict, err: errors.Join(errors.New("nothing was made"), err)}
 		}
 	}
@@ -152,7 +153,7 @@ func (sh *shell) refuseAnswers(f setupFlags, text []byte, found []schema.Problem
 }
 
 // askLine asks for one line on the terminal; an empty one means the default.
-func (sh *shell) askLine(question, otherwise string) (string, error) {
+func (sh *shell) askLine(ctx context.Context, question, otherwise string) (string, error) {
 	if sh.lines == nil {
 		sh.lines = bufio.NewReader(sh.In)
 	}
@@ -160,15 +161,31 @@ func (sh *shell) askLine(question, otherwise string) (string, error) {
 		question += " [" + otherwise + "]"
 	}
 	fmt.Fprintf(sh.Err, "%s: ", question)
-	line, err := sh.lines.ReadString('\n')
+	line, err := typed(ctx, func() (string, error) { return sh.lines.ReadString('\n') })
 	if err != nil && line == "" {
 		return "", fmt.Errorf("read the answer: %w", err)
 	}
 	return orElse(strings.TrimSpace(line), otherwise), nil
 }
 
+// confirmed asks for yes or no, again until it is one of them; an empty line means yes.
+func (sh *shell) confirmed(ctx context.Context, question string) (bool, error) {
+	for {
+		answer, err := sh.askLine(ctx, question, "yes")
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(answer) {
+		case "yes", "y":
+			return true, nil
+		case "no", "n":
+			return false, nil
+		}
+	}
+}
+
 // askQuestions asks on the terminal, each question again until its answer has no problem; with keys only those questions.
-func (sh *shell) askQuestions(a *setup.Answers, keys []string) error {
+func (sh *shell) askQuestions(ctx context.Context, a *setup.Answers, keys []string) error {
 	for i := 0; i < len(setup.Questions); i++ {
 		q := setup.Questions[i]
 		if !q.Asked(*a) {
@@ -183,7 +200,7 @@ func (sh *shell) askQuestions(a *setup.Answers, keys []string) error {
 		if q.Key == "hosts" && otherwise == "" {
 			otherwise = strings.Join(thisMachine(), ", ")
 		}
-		answer, err := sh.askLine(q.Ask, otherwise)
+		answer, err := sh.askLine(ctx, q.Ask, otherwise)
 		if err != nil {
 			return err
 		}
@@ -213,7 +230,7 @@ func (sh *shell) prepareAsked(cmd *cobra.Command, f setupFlags) (*apply.Work, er
 	var given setup.Answers
 	keys := []string(nil)
 	for {
-		if err := sh.askQuestions(&given, keys); err != nil {
+		if err := sh.askQuestions(cmd.Context(), &given, keys); err != nil {
 			return nil, err
 		}
 		var work *apply.Work

@@ -16,7 +16,7 @@ func addUser(sh *shell, c *cobra.Command) finish {
 	without := c.Flags().Bool("no-password", false, "the user cannot sign in with a password")
 	return func(ctx context.Context, args []string, r rowRequest) (err error) {
 		if !*without {
-			if r.body["password"], err = sh.secret("password for "+args[0], *file); err != nil {
+			if r.body["password"], err = sh.secret(ctx, "password for "+args[0], *file); err != nil {
 				return err
 			}
 		}
@@ -65,17 +65,17 @@ the user end; tokens stay valid. Passwords are asked for, or read from --passwor
 standard input, one a line: for your own password first the old one, then the new one.`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				password, err := sh.secret("new password for "+args[0], file)
+				password, err := sh.secret(cmd.Context(), "new password for "+args[0], file)
 				if err != nil {
 					return err
 				}
 				return sh.doAndShow(cmd.Context(), "set-password", given{"name": args[0], "password": password, "why": why})
 			}
-			old, err := sh.secret("your old password", file)
+			old, err := sh.secret(cmd.Context(), "your old password", file)
 			if err != nil {
 				return err
 			}
-			password, err := sh.nextSecret("your new password")
+			password, err := sh.nextSecret(cmd.Context(), "your new password")
 			if err != nil {
 				return err
 			}
