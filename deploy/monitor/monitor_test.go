@@ -53,6 +53,8 @@ func TestEachAlertFiresAndIsQuietBefore(t *testing.T) {
 	}
 }
 
+// TestScrapeConfiguration follows docs/monitor.md: fleetd and the broker first, then the robots, whose lines wait behind
+// a # for their token.
 func TestScrapeConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"prometheus.yml", "rules.yml"} {
@@ -65,12 +67,29 @@ func TestScrapeConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	config := filepath.Join(dir, "prometheus.yml")
+	promtool(t, "check", "config", config)
 	for name, text := range map[string]string{"troupe-robots.token": "0123456789abcdef", "troupe-robots.json": `[{"targets": ["10.0.0.11:8090"]}]`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	promtool(t, "check", "config", filepath.Join(dir, "prometheus.yml"))
+	page, err := os.ReadFile("../../docs/monitor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := regexp.MustCompile(`sed -i ('[^']+') /etc/prometheus/prometheus.yml`).FindSubmatch(page)
+	if edit == nil {
+		t.Fatal("docs/monitor.md does not say how to take the # from the lines")
+	}
+	if out, err := exec.Command("sh", "-c", "sed -i "+string(edit[1])+` "$1"`, "sh", config).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", edit[0], err, out)
+	}
+	promtool(t, "check", "config", config)
+	text, err := os.ReadFile(config)
+	if err != nil || !strings.Contains(string(text), "\n  - job_name: robotd\n    authorization:") {
+		t.Errorf("%v; after %s:\n%s", err, edit[0], text)
+	}
 }
 
 // TestDashboardsAndAlertsReadMetricsThatExist looks at every query.
