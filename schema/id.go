@@ -89,9 +89,12 @@ func ValidUUID(s string) bool {
 	return true
 }
 
-// ClientName returns the name in an MQTT client id: the part before its first dot, or
-// the whole id. So one person may connect with several tools at once (op1, op1.phone).
-func ClientName(clientID string) string {
-	name, _, _ := strings.Cut(clientID, ".")
-	return name
+// SplitClientID returns the name in an MQTT client id, which is the part before its first dot or
+// underscore, and the suffix after it. So one person may connect with several tools at once (op1, op1.phone).
+// Engines that know no dot in a client id, such as NATS, need the underscore.
+func SplitClientID(id string) (name, suffix string, hasSuffix bool) {
+	if i := strings.IndexAny(id, "._"); i >= 0 {
+		return id[:i], id[i+1:], true
+	}
+	return id, "", false
 }

@@ -103,8 +103,8 @@ func UserOfHolder(c *Connect, h Holder) (User, *Refusal) {
 
 // Identify binds the session to the user name: sessions are kept by client id, so a
 // client that could choose any id could take over another's session. The id of a robot is
-// its name, or its name with BlobSuffix or DoctorSuffix for a connection that may only read
-// blobs; that of fleetd, a stop button or a panel is its name, or its name, a dot and a suffix. Any
+// its name, or its name, a dot or an underscore and BlobSuffix or DoctorSuffix for a connection that may only read
+// blobs; that of fleetd, a stop button or a panel is its name, or its name, a dot or an underscore and a suffix. Any
 // other client may choose its id, as libraries do by themselves: unless it has that form, the session is kept
 // under the name, a dot and a digest of the id. An
 // empty id becomes the name, a dot and a random suffix, but a robot's is refused.
@@ -121,17 +121,17 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		return Identity{Name: guest, ClientID: guest + "." + random, Role: user.Role}, nil
 	}
 	id := Identity{Name: c.Name, ClientID: c.ClientID, Role: user.Role, Robot: user.Robot}
-	name, suffix, dotted := strings.Cut(c.ClientID, ".")
-	own := name == c.Name && (!dotted || validSuffix(suffix))
+	name, suffix, suffixed := schema.SplitClientID(c.ClientID)
+	own := name == c.Name && (!suffixed || validSuffix(suffix))
 	switch {
-	case user.Role == schema.RoleRobot && (!own || dotted && suffix != BlobSuffix && suffix != DoctorSuffix):
+	case user.Role == schema.RoleRobot && (!own || suffixed && suffix != BlobSuffix && suffix != DoctorSuffix):
 		return Identity{}, refuse(CodeID, "client id %.64q of robot %s: it must be %[2]s, or %[2]s.%[3]s for blobs, "+
 			"or %[2]s.%[4]s for robotd doctor; "+
 			"other programs need a user of another role", c.ClientID, c.Name, BlobSuffix, DoctorSuffix)
 	case user.Role == schema.RoleRobot && !c.Clean:
 		return Identity{}, refuse(CodeID, "robot %s must ask for a clean session: old commands must not be replayed", name)
 	case user.Role == schema.RoleRobot:
-		id.Blobs = dotted
+		id.Blobs = suffixed
 	case c.ClientID == "":
 		id.ClientID = c.Name + "." + random
 	case own:
@@ -139,7 +139,7 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		digest := sha256.Sum256([]byte(c.ClientID))
 		id.ClientID = c.Name + "." + hex.EncodeToString(digest[:8])
 	default:
-		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot and a suffix of a-z, "+
+		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot or an underscore and a suffix of a-z, "+
 			"0-9, -, . and _",
 			c.ClientID, c.Name, user.Role)
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,7 +115,7 @@ func FuzzParseUsers(f *testing.F) {
 
 func TestClientIDBelongsToUserName(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "r1", "r2", "op1", "op2", "obs", "fleetd", "guest", "R1", "#"})
-	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r1.doctor", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x",
+	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r1_blob", "r1.doctor", "r1_doctor", "r1_x", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x",
 		"fleetd", "op1.", ".op1", "op1.+"})
 	rapid.Check(t, func(t *rapid.T) {
 		c := Connect{Protocol: 4, KeepAlive: 60, Clean: rapid.Bool().Draw(t, "clean"), Name: names.Draw(t, "name"), ClientID: ids.Draw(t, "id")}
@@ -129,14 +130,14 @@ func TestClientIDBelongsToUserName(t *testing.T) {
 			}
 			return
 		}
-		if schema.ClientName(id.ClientID) != id.Name || id.Role != user.Role {
+		if name, _, _ := schema.SplitClientID(id.ClientID); name != id.Name || id.Role != user.Role {
 			t.Fatalf("%+v is %+v", c, id)
 		}
 		if c.Name != "" && id.Name != c.Name || c.Name == "" && id.Name != guest {
 			t.Fatalf("%+v is %+v", c, id)
 		}
 		if id.Role == schema.RoleRobot && (!c.Clean ||
-			id.ClientID != id.Name && id.ClientID != id.Name+".blob" && id.ClientID != id.Name+".doctor") {
+			!slices.Contains([]string{"", ".blob", "_blob", ".doctor", "_doctor"}, strings.TrimPrefix(id.ClientID, id.Name))) {
 			t.Fatalf("robot %+v is %+v", c, id)
 		}
 	})

@@ -79,9 +79,10 @@ func TestSessionCannotBeTakenWithAnotherName(t *testing.T) {
 func TestClientIDOfAPersonEndsNoSessionOfAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		var held []*brokertest.Client
-		ids := []string{"r1", "r1.blob", "fleetd", "fleetd.lead", "stop1", "stop1.gate", "console-r1", "console-r1.1", "op2.phone"}
+		ids := []string{"r1", "r1.blob", "fleetd", "fleetd.lead", "stop1", "stop1.gate", "console-r1", "console-r1.1", "op2.phone", "op2_tablet"}
 		for _, id := range ids {
-			held = append(held, b.Client(t, schema.ClientName(id), brokertest.WithID(id)))
+			name, _, _ := schema.SplitClientID(id)
+			held = append(held, b.Client(t, name, brokertest.WithID(id)))
 		}
 		draw := rapid.OneOf(
 			rapid.SampledFrom(ids),
