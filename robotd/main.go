@@ -57,7 +57,7 @@ changed by it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
-	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand(), program.Describe())
+	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand(), simCommand(), program.Describe())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Version()) }})
 	root.AddCommand(doctorCommand())

@@ -120,6 +120,8 @@ var Table = []Layer{
 		Folders: []string{"fleetd/metrics"}},
 	{What: "assemblies: configuration, wiring, loops", Clock: true,
 		Folders: []string{"broker/server", "robotd/robot", "fleetd/fleet", "fleetd/setup/apply"}},
+	{What: "many simulated robots in one process", Clock: true,
+		Folders: []string{"robotd/crowd"}},
 	{What: "what is around a fleetd that was set up", Clock: true,
 		Folders: []string{"fleetd/doctor"}},
 	{What: "a private PostgreSQL for tests", Clock: true,

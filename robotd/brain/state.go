@@ -25,6 +25,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
+	"troupe/schema"
 	"troupe/schema/sign"
 )
 
@@ -134,4 +135,22 @@ func (s *State) MotionUntil() time.Duration { return s.motionUntil }
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
 	fleet, known := s.link.FleetTime(now)
 	return fleet.Time(), known
+}
+
+// Tally is what counts of many robots take from each.
+type Tally struct {
+	Adopted    bool // it obeys a fleet
+	Story      bool // it can perform the story that was assigned to it
+	Performing bool // ato performs the story
+	Latched    bool // it holds a stop
+	EStop      bool
+}
+
+// Tally returns what counts of many robots take from this one.
+func (s *State) Tally() Tally {
+	story, _ := s.desired.Story().InUse()
+	return Tally{
+		Adopted: s.desired.FleetID() != "", Story: story != nil, Performing: (*desiredView)(s).AtoPerforms(),
+		Latched: len(s.latches.Latches()) > 0, EStop: s.safety.At == schema.SafetyEStop,
+	}
 }

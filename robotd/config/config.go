@@ -70,6 +70,17 @@ type Config struct {
 	Diagnosis diagnosis.Config
 	Life      life.Config
 	Intents   intent.Config
+
+	// Readers parse and validate contents that fleetd delivers; nil = this robot does so for itself. A process with many robots
+	// parses a content that they share once.
+	Readers *Readers
+}
+
+// Readers return the content of a blob, which nobody changes, or what is wrong with it.
+type Readers struct {
+	Story      func([]byte) (*score.PublishedStory, []schema.Problem)
+	Activities func([]byte) (*score.Activities, []schema.Problem)
+	Places     func([]byte) (*score.Places, []schema.Problem)
 }
 
 // Defaults is a robot that is configured in nothing but its name.

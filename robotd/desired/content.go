@@ -3,6 +3,7 @@ package desired
 import (
 	"cmp"
 
+	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -20,11 +21,15 @@ type content[C any] struct {
 // restoreContents reads the saved contents. Places come first, because a story and an activity
 // are fitted to the points of the body and may go to one of them.
 func (t Step) restoreContents(m Memory) {
-	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
+	read := t.cfg.Readers
+	if read == nil {
+		read = &ownReaders
+	}
+	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: read.Places, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	t.placesInUse, _ = t.places.InUse()
 	t.placesToBody()
-	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
-	restore(t, &t.story, m, sign.Story, t.judge())
+	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: read.Activities, Files: filesOfActivities, Fit: t.fitActivities})
+	restore(t, &t.story, m, sign.Story, t.judge(read.Story))
 }
 
 func restore[C any](t Step, c *content[C], m Memory, k sign.Kind, j delivery.Judge[C]) {
@@ -195,6 +200,13 @@ func (t Step) Report() {
 		t.reportAll = false
 		t.report(sign.Story, t.story.Report())
 	}
+}
+
+var ownReaders = Readers()
+
+// Readers are those of a robot that shares contents with no other one.
+func Readers() config.Readers {
+	return config.Readers{Story: readStory, Activities: readActivities, Places: readPlaces}
 }
 
 // readPlaces and readActivities decode and validate contents.

@@ -11,9 +11,9 @@ import (
 )
 
 // judge decides whether this robot can perform a story.
-func (s *State) judge() delivery.Judge[score.PublishedStory] {
+func (s *State) judge(read func([]byte) (*score.PublishedStory, []schema.Problem)) delivery.Judge[score.PublishedStory] {
 	return delivery.Judge[score.PublishedStory]{
-		Read: readStory, Fit: s.fit,
+		Read: read, Fit: s.fit,
 		Identity: func(b *score.PublishedStory) (string, int64) { return b.Story.ID, b.Rev },
 		Files:    func(b *score.PublishedStory) []score.Asset { return b.Assets },
 	}

@@ -47,3 +47,10 @@ func (q *Queue) Pop() {
 	}
 	q.events = q.events[1:]
 }
+
+// Take removes all events and returns them, the oldest first.
+func (q *Queue) Take() []Event {
+	events := q.events
+	q.events, q.droppables = nil, 0
+	return events
+}

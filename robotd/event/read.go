@@ -1,6 +1,10 @@
 package event
 
 import (
+	"context"
+	"errors"
+
+	"troupe/robotd/driver"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -61,6 +65,31 @@ func ReadStops(kind schema.TopicKind, payload []byte) (ev StopDocument) {
 	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
 		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}
+	}
+	return ev
+}
+
+// CalibratedOf turns what a driver's calibration returned into an event. A cancelled one has ended with context.Canceled.
+func CalibratedOf(run int64, m driver.Map, c driver.Calibration, err error) Calibrated {
+	ev := Calibrated{Run: run, Map: m, Result: c.Map}
+	switch {
+	case errors.Is(err, context.Canceled):
+		ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"
+	case err != nil:
+		ev.Reason, ev.Detail = schema.ReasonInternal, err.Error()
+	case c.Map.Reason != "":
+		ev.Reason, ev.Detail = c.Map.Reason, c.Map.Detail
+	case !c.OK():
+		ev.Reason = schema.ReasonUnitError
+		for _, u := range c.Units {
+			if u.Reason != "" {
+				ev.Reason, ev.Detail = u.Reason, "unit "+u.Unit+": "+u.Detail
+				break
+			}
+		}
+	}
+	if err == nil {
+		ev.Units = c.Units
 	}
 	return ev
 }

@@ -192,29 +192,8 @@ func (h *effectRunner) calibrate(order effect.Calibrate) {
 		if earlier != nil {
 			<-earlier
 		}
-		ev := event.Calibrated{Run: order.Run, Map: order.Map}
 		c, err := h.body.Calibrate(ctx, order.Map)
-		ev.Result = c.Map
-		switch {
-		case errors.Is(err, context.Canceled):
-			ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"
-		case err != nil:
-			ev.Reason, ev.Detail = schema.ReasonInternal, err.Error()
-		case c.Map.Reason != "":
-			ev.Reason, ev.Detail = c.Map.Reason, c.Map.Detail
-		case !c.OK():
-			ev.Reason = schema.ReasonUnitError
-			for _, u := range c.Units {
-				if u.Reason != "" {
-					ev.Reason, ev.Detail = u.Reason, "unit "+u.Unit+": "+u.Detail
-					break
-				}
-			}
-		}
-		if err == nil {
-			ev.Units = c.Units
-		}
-		h.loop.send(h.ctx, ev)
+		h.loop.send(h.ctx, event.CalibratedOf(order.Run, order.Map, c, err))
 	})
 }
 

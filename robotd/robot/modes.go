@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"slices"
 	"strings"
 
 	"troupe/robotd/mode"
@@ -19,6 +20,9 @@ var modes = []mode.Installed{
 	ato.Mode,
 	safe.Mode,
 }
+
+// Modes lists the modes of every robot.
+func Modes() []mode.Installed { return slices.Clone(modes) }
 
 // optional lists the modes that a robot has if its setting modes names them.
 var optional = []mode.Installed{follow.Mode}

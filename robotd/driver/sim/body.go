@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"troupe/robotd/driver"
@@ -106,14 +107,9 @@ func (s *Sim) Body() driver.Body {
 		Points:    []string{},
 		Languages: []string{"en", "de", "fr", "es"},
 	}
-	for _, k := range kinds {
-		b.Units = append(b.Units, k.unit)
-	}
-	for _, k := range kinds {
-		if s.config.Pairs && k.pairs {
-			k.unit.ID += twinSuffix
-			b.Units = append(b.Units, k.unit)
-		}
+	b.Units = plainUnits()
+	if s.config.Pairs {
+		b.Units = pairedUnits()
 	}
 	if !s.config.NoMap {
 		b.Points = names(points)
@@ -125,6 +121,25 @@ func (s *Sim) Body() driver.Body {
 		}
 	}
 	return b
+}
+
+// The units of every body, without and with twins; shared, read-only.
+var (
+	plainUnits  = sync.OnceValue(func() []schema.Unit { return unitsOf(false) })
+	pairedUnits = sync.OnceValue(func() []schema.Unit { return unitsOf(true) })
+)
+
+func unitsOf(pairs bool) (units []schema.Unit) {
+	for _, k := range kinds {
+		units = append(units, k.unit)
+	}
+	for _, k := range kinds {
+		if pairs && k.pairs {
+			k.unit.ID += twinSuffix
+			units = append(units, k.unit)
+		}
+	}
+	return slices.Clip(units)
 }
 
 // kindOf returns the kind of a unit; empty if there is no such unit.

@@ -203,11 +203,7 @@ func (s *Sim) Feed() { s.fed.Store(true) }
 func (s *Sim) run(ctx context.Context) {
 	defer close(s.closed)
 	defer close(s.events)
-	for _, u := range s.Body().Units {
-		s.emit(driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle})
-	}
-	s.emitBattery()
-	s.emitPosition()
+	s.emitAll()
 	interval := driver.Tick
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -236,6 +232,15 @@ func (s *Sim) run(ctx context.Context) {
 	}
 }
 
+// emitAll reports everything once, as after Open.
+func (s *Sim) emitAll() {
+	for _, u := range s.units {
+		s.emit(driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle})
+	}
+	s.emitBattery()
+	s.emitPosition()
+}
+
 func (s *Sim) takeInbox() []func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,8 +249,16 @@ func (s *Sim) takeInbox() []func() {
 	return work
 }
 
-// advance simulates dt for every unit, one tick at a time.
+// advance simulates dt for every unit, one tick at a time. At rest only time passes, whatever its amount.
 func (s *Sim) advance(dt time.Duration) {
+	if !s.busy() {
+		s.checkWatchdog()
+		s.takeDue(dt)
+		slow := time.Duration(float64(dt) * cmp.Or(s.config.Speed, 1))
+		s.drainBattery(slow)
+		s.warm(slow)
+		return
+	}
 	for ; dt > 0; dt -= driver.Tick {
 		s.checkWatchdog()
 		s.takeDue(driver.Tick)

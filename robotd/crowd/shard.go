@@ -1,0 +1,215 @@
+package crowd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/wire"
+)
+
+// shard owns a share of the robots. Only its goroutine touches them.
+type shard struct {
+	crowd  *Crowd
+	robots []*robot
+	wheel  wheel
+	inputs chan input
+	stops  chan input // overtake the others
+
+	// Reused by every robot.
+	events   []event.Event
+	effects  []effect.Effect
+	packets  []byte
+	stepping bool // events are being given to a robot
+
+	own    Counts // what is counted since the beginning
+	counts chan chan Counts
+	log    *slog.Logger
+}
+
+// A reader that finds a queue full waits, and the broker with it.
+const (
+	inputQueue = 1024
+	stopQueue  = 1024
+)
+
+// input is what comes to a robot from outside its shard.
+type input struct {
+	r    *robot
+	conn *conn // from which, or that was opened
+	do   inputKind
+	packet
+	n   uint64    // number among the messages that the robot received
+	at  time.Time // when it was read
+	ev  event.Event
+	err error
+	fn  func(*robot)
+}
+
+type inputKind uint8
+
+const (
+	inPacket  inputKind = iota // conn, packet, n, at
+	inDialled                  // conn, or err
+	inEnded                    // conn, err
+	inWritten                  // conn, err
+	inEvent                    // ev
+	inDo                       // fn, for a robot, or with r nil for the shard
+)
+
+func newShard(c *Crowd, i, of int) *shard {
+	s := &shard{crowd: c, inputs: make(chan input, inputQueue), stops: make(chan input, stopQueue), counts: make(chan chan Counts), log: c.cfg.Logger}
+	for n := i; n < c.cfg.Count; n += of {
+		s.robots = append(s.robots, newRobot(s, n))
+	}
+	return s
+}
+
+// now is the time since the crowd began.
+func (s *shard) now() time.Duration { return time.Since(s.crowd.began) }
+
+// send sends an input to the shard, and reports whether the crowd still runs.
+func (s *shard) send(in input) bool {
+	to := s.inputs
+	if in.do == inPacket && in.kind == packetPublish && wire.Urgent(s.crowd.cfg.Namespace, in.topic) {
+		to = s.stops
+	}
+	select {
+	case to <- in:
+		return true
+	case <-s.crowd.ctx.Done():
+		return false
+	}
+}
+
+// startEvery is the mean pause between the starts of two robots of a crowd, so that they neither start nor tick at the same moment.
+const startEvery = 200 * time.Microsecond
+
+// run runs the robots until ctx ends, and then ends each one.
+func (s *shard) run(ctx context.Context) {
+	spread := time.Duration(s.crowd.cfg.Count) * startEvery
+	for i, r := range s.robots {
+		r.startAt = spread*time.Duration(i)/time.Duration(len(s.robots)) + time.Duration(rand.Int64N(int64(wheelSlot)))
+		s.wheel.set(r, r.startAt)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var ending <-chan time.Time
+	asked := ctx.Done()
+	for {
+		select {
+		case in := <-s.stops:
+			s.take(in)
+			continue
+		default:
+		}
+		if at, any := s.wheel.next(); any && asked != nil {
+			timer.Reset(max(0, at-s.now()))
+		}
+		select {
+		case in := <-s.stops:
+			s.take(in)
+		case in := <-s.inputs:
+			s.take(in)
+		case <-timer.C:
+		case answer := <-s.counts:
+			answer <- s.count()
+		case <-asked:
+			asked = nil
+			ending = time.After(2 * linger)
+			for _, r := range s.robots {
+				s.call(r, func() { r.leave("shutdown", 0) })
+			}
+		case <-ending:
+			return
+		}
+		if asked == nil {
+			if !s.connected() {
+				return
+			}
+			continue
+		}
+		s.callDue()
+	}
+}
+
+// callDue calls the robots whose time has come, but not so long that no stop would be taken meanwhile.
+func (s *shard) callDue() {
+	now := s.now()
+	for range 64 {
+		r := s.wheel.take(now)
+		if r == nil {
+			return
+		}
+		s.call(r, func() { r.tend(now) })
+	}
+}
+
+func (s *shard) connected() bool {
+	for _, r := range s.robots {
+		if r.conn != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *shard) take(in input) {
+	if in.r == nil {
+		in.fn(nil)
+		return
+	}
+	s.call(in.r, func() { in.r.take(in) })
+}
+
+// call does something for a robot. One whose step panics is lost, as if its robotd had crashed, and the others go on.
+func (s *shard) call(r *robot, do func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("robot crashed", "robot", r.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			s.crowd.totals.fail("a robot crashed")
+			s.stepping = false
+			r.crash()
+		}
+	}()
+	do()
+}
+
+// totals are counted since the beginning.
+type totals struct {
+	mu     sync.Mutex
+	errors map[string]int64
+}
+
+const mostErrorKinds = 64
+
+// fail counts an error.
+func (t *totals) fail(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.errors == nil {
+		t.errors = map[string]int64{}
+	}
+	if _, known := t.errors[what]; !known && len(t.errors) >= mostErrorKinds {
+		what = "other"
+	}
+	t.errors[what]++
+}
+
+// cause shortens an error to what is the same for all robots: addresses differ.
+func cause(err error) string {
+	text := err.Error()
+	if strings.Contains(text, "->") {
+		if i := strings.LastIndex(text, ": "); i >= 0 {
+			return text[i+2:]
+		}
+	}
+	return text
+}
