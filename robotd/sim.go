@@ -24,7 +24,8 @@ import (
 // simCommand is for trying out and measuring a fleet that does not exist.
 func simCommand() *cobra.Command {
 	cfg := crowd.Config{LinkLoss: map[schema.ModeID]schema.LinkLoss{}}
-	var ca, passwordFile, scenario, level, bootMode, linkLoss string
+	var ca, passwordFile, scenario, level, bootMode string
+	var linkLoss map[string]string
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "sim --count N",
@@ -45,7 +46,9 @@ newest live stop. At the end, each kind of error is printed.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			cfg.Version = build.Version()
 			cfg.BootMode = schema.ModeID(bootMode)
-			cfg.LinkLoss[schema.ModeAto] = schema.LinkLoss(linkLoss)
+			for m, loss := range linkLoss {
+				cfg.LinkLoss[schema.ModeID(m)] = schema.LinkLoss(loss)
+			}
 			if cfg.Logger, err = logs.New(os.Stderr, "text", level); err != nil {
 				return err
 			}
@@ -80,7 +83,7 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, of a broker on this machine, which paces connections by address")
 	f.StringVar(&scenario, "scenario", "", "YAML file of what happens to the robots; docs/scale.md has its format")
 	f.StringVar(&bootMode, "boot-mode", "", "mode after the start; default: that of robotd")
-	f.StringVar(&linkLoss, "link-loss-ato", "", "what automatic mode does without heartbeats of fleetd, as of robotd")
+	f.StringToStringVar(&linkLoss, "link-loss", nil, "what a mode does without heartbeats of fleetd, as ato=continue; default: that of robotd")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "of what the scenario draws; default: another one at each start")
 	f.DurationVar(&every, "every", 5*time.Second, "how often a line of counts is printed, if the output is no terminal")
 	f.StringVar(&level, "log-level", "error", "debug, info, warn or error")

@@ -45,7 +45,7 @@ type Config struct {
 	Spread    int // connect from as many local addresses, 127.0.0.1 and following, because a broker paces connections by address; 0 = one
 
 	BootMode schema.ModeID
-	LinkLoss map[schema.ModeID]schema.LinkLoss // as robotd --link-loss-ato
+	LinkLoss map[schema.ModeID]schema.LinkLoss // what a mode does without heartbeats of fleetd; others: as that of robotd
 	Version  string
 	Scenario Scenario
 	Seed     uint64 // of what the scenario draws
@@ -156,6 +156,9 @@ func Run(ctx context.Context, cfg Config, started func(*Crowd)) error {
 	for _, m := range c.modes {
 		m.LinkLoss = cmp.Or(cfg.LinkLoss[m.ID], m.LinkLoss)
 		c.base.Mode.Modes = append(c.base.Mode.Modes, m.Settings)
+		if m.Performs {
+			c.performer = m.ID
+		}
 	}
 	c.base.Readers = c.blobs.readers()
 	if faults := c.base.Check(); len(faults) > 0 {

@@ -778,7 +778,7 @@ func (r *robot) follow(now time.Duration) {
 	}
 	r.askAt = now + jitter(3*time.Second)
 	if t := r.state.Tally(); t.Story && !t.Performing && !t.Latched && !t.EStop {
-		r.local("mode/set", map[string]any{"mode": schema.ModeAto})
+		r.local("mode/set", map[string]any{"mode": r.crowd().performer})
 		r.local("safety/enable", map[string]any{})
 	}
 }
