@@ -124,17 +124,18 @@ func dialer(broker string, own *tls.Config, spread int) (func(ctx context.Contex
 
 // Crowd is the running robots.
 type Crowd struct {
-	cfg    Config
-	base   config.Config // of every robot but for its id
-	body   driver.Body   // of every robot but for its serial number
-	modes  []mode.Installed
-	began  time.Time
-	ctx    context.Context // ends when the crowd has ended
-	shards []*shard
-	dials  chan struct{} // semaphore
-	blobs  *sharedBlobs
-	totals totals
-	work   sync.WaitGroup
+	cfg       Config
+	base      config.Config // of every robot but for its id
+	body      driver.Body   // of every robot but for its serial number
+	modes     []mode.Installed
+	performer schema.ModeID // the mode that performs the story
+	began     time.Time
+	ctx       context.Context // ends when the crowd has ended
+	shards    []*shard
+	dials     chan struct{} // semaphore
+	blobs     *sharedBlobs
+	totals    totals
+	work      sync.WaitGroup
 }
 
 const mostDials = 256 // at once
