@@ -14,6 +14,9 @@ type arm struct {
 	goal float64 // the largest ratio that is good enough; 0 = none
 	// programs are those that work for its samples.
 	programs []*process
+	// pace, if not zero, is the time from one sample to the next, for what is limited in its rate; such an arm has a
+	// quarter of the samples of the others.
+	pace time.Duration
 	// sample does it once. Its answer belongs to its request.
 	sample func(context.Context) (sample, error)
 }
@@ -39,7 +42,13 @@ func (r *run) alternate(ctx context.Context, t turns, arms ...arm) error {
 	sums := make([]sum, len(arms))
 	turn := func(a arm, samples int, into *sum) error {
 		m := measure(a.programs...)
+		if a.pace > 0 {
+			samples = max(1, samples/4)
+		}
 		for range samples {
+			if err := sleep(ctx, a.pace); err != nil {
+				return err
+			}
 			s, err := a.sample(ctx)
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.name, err)

@@ -27,6 +27,10 @@ const (
 	syncRobot     = "e2"
 )
 
+// statePace is a little more than the interval of a robot's states: an answer comes after the state that shows its effect, and a
+// robot publishes ten of them a second, and twenty at once.
+const statePace = 110 * time.Millisecond
+
 func roundTrips(ctx context.Context, r *run) error {
 	ours, err := r.startBroker(ctx, "127.0.0.1:0", operatorUsers(steadyRobot, changingRobot, echoRobot, syncRobot)...)
 	if err != nil {
@@ -85,13 +89,19 @@ func roundTrips(ctx context.Context, r *run) error {
 		}
 	}
 	mnl, follow := `{"mode":"mnl"}`, `{"mode":"follow"}`
+	pauses := 0
 	return r.alternate(ctx, turns{warm: 40, rounds: r.size(12, 3), samples: 40},
 		arm{name: "echo", of: "echo, mochi", programs: []*process{ours.process}, sample: of("echo", "sys/ping", "")},
 		arm{name: "ping", of: "echo", goal: 1.5, programs: []*process{ours.process, robots[steadyRobot]}, sample: of("steady", "sys/ping", "")},
 		arm{name: "echo after fdatasync", programs: []*process{ours.process}, sample: of("sync", "mode/set", mnl)},
 		arm{name: "mode/set, unchanged", of: "echo after fdatasync", goal: 1.5, programs: []*process{ours.process, robots[steadyRobot]},
 			sample: of("steady", "mode/set", mnl)},
-		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, programs: []*process{ours.process, robots[changingRobot]},
+		arm{name: "mode/pause and mode/resume", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*process{ours.process, robots[changingRobot]},
+			sample: func(ctx context.Context) (sample, error) {
+				pauses++
+				return ask["changing"].ask(ctx, []string{"mode/resume", "mode/pause"}[pauses%2], "")
+			}},
+		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*process{ours.process, robots[changingRobot]},
 			sample: of("changing", "mode/set", mnl, follow)},
 		arm{name: "echo, mochi", programs: []*process{mochi.process}, sample: of("mochi", "sys/ping", "")},
 		arm{name: "echo, mosquitto", programs: []*process{mosquitto.process}, sample: of("mosquitto", "sys/ping", "")},

@@ -138,6 +138,9 @@ func (r *run) endAll() {
 
 // sleep waits, or returns the error of a run that was interrupted.
 func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
