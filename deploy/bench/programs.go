@@ -40,6 +40,7 @@ func (r *run) tree(name string, args ...string) command {
 type broker struct {
 	*process
 	addr string // host:port
+	http string // URL of its counters
 }
 
 // startBroker starts Troupe's broker, which lets clients in without a password. With users, lines of a users file, it lets
@@ -60,7 +61,7 @@ func (r *run) startBroker(ctx context.Context, addr string, users ...string) (*b
 		return nil, err
 	}
 	at, err := p.ready(ctx)
-	return &broker{p, at["mqtt"]}, err
+	return &broker{p, at["mqtt"], at["http"]}, err
 }
 
 // startMochi starts the server library of the broker alone.
@@ -70,7 +71,7 @@ func (r *run) startMochi(ctx context.Context) (*broker, error) {
 		return nil, err
 	}
 	at, err := p.ready(ctx)
-	return &broker{p, at["mqtt"]}, err
+	return &broker{p, at["mqtt"], at["http"]}, err
 }
 
 // mosquittoConfig lets everybody in, loses nothing, keeps nothing on disk, and sends small packets at once: without
@@ -109,7 +110,7 @@ func (r *run) startMosquitto(ctx context.Context) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &broker{p, addr}, awaitListener(ctx, p, addr)
+	return &broker{process: p, addr: addr}, awaitListener(ctx, p, addr)
 }
 
 // awaitListener waits until a program that prints no ready line accepts connections.

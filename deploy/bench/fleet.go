@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A fleet is a broker, fleetd and simulated robots.
+type fleet struct {
+	*run
+	size     int // number of robots
+	database string
+	broker   *broker
+	fleetd   *fleetd
+	crowd    *process
+	// adopted is how long it took from the start of the robots until fleetd had all.
+	adopted time.Duration
+}
+
+const (
+	// crowdAddresses are the source addresses of the simulated robots: the broker limits connections a second of one
+	// address.
+	crowdAddresses = 16
+	// countsEvery is how often the crowd prints its counts, and so how exact a wait for them is.
+	countsEvery = 100 * time.Millisecond
+	// fleetLimit bounds the wait for something that all robots do.
+	fleetLimit = 3 * time.Minute
+)
+
+// startFleet starts everything with an empty database, and waits until fleetd has adopted every robot.
+func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet, error) {
+	f := &fleet{run: r, size: size, database: database}
+	var err error
+	if f.broker, err = r.startBroker(ctx, "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	if f.fleetd, err = r.startFleetd(ctx, database, f.broker.addr); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if f.crowd, err = r.startCrowd(size, f.broker.addr, "--spread", strconv.Itoa(crowdAddresses), "--every", countsEvery.String()); err != nil {
+		return nil, err
+	}
+	err = f.fleetd.api.awaitRobots(ctx, size, fleetLimit, r.say)
+	f.adopted = time.Since(began)
+	return f, err
+}
+
+// programs are the two that serve the robots.
+func (f *fleet) programs() []*process { return []*process{f.broker.process, f.fleetd.process} }
+
+// counts returns what the crowd printed last, as name=value.
+func (f *fleet) counts() map[string]string {
+	lines, _ := f.crowd.out.since()
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(lines[i], "robots=") {
+			continue
+		}
+		counts := map[string]string{}
+		for _, word := range strings.Fields(lines[i]) {
+			name, value, _ := strings.Cut(word, "=")
+			counts[name] = value
+		}
+		return counts
+	}
+	return nil
+}
+
+// awaitCount waits until the crowd counts so many of something.
+func (f *fleet) awaitCount(ctx context.Context, name string, want int) error {
+	for end := time.Now().Add(fleetLimit); ; {
+		_, changed := f.crowd.out.since()
+		have := f.counts()[name]
+		switch {
+		case have == strconv.Itoa(want):
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("%w: after %v the crowd has %s=%s, not %d", errLost, fleetLimit, name, have, want)
+		}
+		select {
+		case <-changed:
+		case <-f.crowd.ended:
+			return errors.New("the crowd has ended")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// liveStopAt returns when the last robot received the newest live stop. sent is before it.
+func (f *fleet) liveStopAt(ctx context.Context, sent time.Time) (last time.Time, err error) {
+	total := -1
+	for end := time.Now().Add(fleetLimit); time.Now().Before(end); {
+		counts := f.counts()
+		at, err := time.Parse("15:04:05.000", counts["stop_last"])
+		received, _ := strconv.Atoi(counts["live_stops"])
+		if err == nil {
+			y, m, d := sent.UTC().Date()
+			at = at.AddDate(y, int(m)-1, d-1)
+			if at.Before(sent.Add(-time.Hour)) {
+				at = at.AddDate(0, 0, 1) // it was sent before midnight
+			}
+			if !at.Before(sent.Truncate(time.Millisecond)) && received == total {
+				return at, nil
+			}
+		}
+		total = received
+		if err := sleep(ctx, 2*countsEvery); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: no robot received the live stop", errLost)
+}
