@@ -133,7 +133,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		return fmt.Errorf("make the folder of the data: %w", err)
 	}
 	defer os.RemoveAll(data)
-	report, err := runAll(ctx, o, data)
+	report, err := runAll(ctx, o, o.selected(), data)
 	if len(report.Results) > 0 {
 		writeReport(out, &report, committedResults(committedPath(o.quick)))
 	}
@@ -147,7 +147,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 
 // runAll runs the benches. A bench in which something grew too fast is run once more, because the machine may have
 // been busy meanwhile: the run fails if it does so again.
-func runAll(ctx context.Context, o options, data string) (Report, error) {
+func runAll(ctx context.Context, o options, benches []bench, data string) (Report, error) {
 	var report Report
 	machine, err := examineMachine(data, o.awake)
 	if err != nil {
@@ -161,7 +161,7 @@ func runAll(ctx context.Context, o options, data string) (Report, error) {
 		defer end()
 	}
 	var failed []error
-	for _, b := range o.selected() {
+	for _, b := range benches {
 		result, err := execute(ctx, b, o, data)
 		if err == nil && tooFast(result) != nil {
 			o.say(fmt.Sprintf("%s: measured again, because %v", b.Name, tooFast(result)))
