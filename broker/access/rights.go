@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -13,15 +14,35 @@ import (
 // and verb tables once, when it connects. They do not change and are safe for concurrent
 // use.
 type Rights struct {
-	id   Identity
-	ns   schema.Namespace
-	bus  bool // a client of a robot's bus, see Bus
-	read *tree
+	id    Identity
+	ns    schema.Namespace
+	bus   bool // a client of a robot's bus, see Bus
+	read  *tree
+	names names
 }
 
 // Compile returns the rights of id in namespace ns.
 func Compile(id Identity, ns schema.Namespace) *Rights {
-	return &Rights{id: id, ns: ns, read: treeOf(readable(id, ns))}
+	return &Rights{id: id, ns: ns, read: readTree(id.Role, id.Blobs, ns), names: names{id.Name, id.Robot}}
+}
+
+// readTrees holds a tree for each readTreeKey: there are thousands of robots.
+var readTrees sync.Map
+
+type readTreeKey struct {
+	role  schema.Role
+	blobs bool
+	ns    schema.Namespace
+}
+
+// readTree returns the filters of the topics that clients of a role may read.
+func readTree(role schema.Role, blobs bool, ns schema.Namespace) *tree {
+	key := readTreeKey{role, blobs, ns}
+	t, known := readTrees.Load(key)
+	if !known {
+		t, _ = readTrees.LoadOrStore(key, treeOf(readable(Identity{Name: ownLevel, Role: role, Robot: robotLevel, Blobs: blobs}, ns)))
+	}
+	return t.(*tree)
 }
 
 // readable lists the filters of the topics that id may read.
@@ -67,7 +88,7 @@ func (id Identity) filterOf(ns schema.Namespace, row schema.Topic, g schema.Gran
 // MayRead decides about a subscription (filter: whether any matching topic may be read)
 // and about a delivery (topic). So a client may subscribe broadly and is delivered only
 // what it may read.
-func (r *Rights) MayRead(filter string) bool { return r.read.intersects(filter) }
+func (r *Rights) MayRead(filter string) bool { return r.read.intersects(filter, &r.names) }
 
 // RefusesFilter returns why a subscription is refused, or nothing.
 func (r *Rights) RefusesFilter(filter string) (why string) {

@@ -23,11 +23,18 @@ func consoleRights(name, robot string) *Rights {
 
 func TestTreeEqualsIntersectsOfItsFilters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		n := names{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "own"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "robot")}
 		in := rapid.SliceOfN(filters, 0, 6).Draw(t, "filters")
-		tr := treeOf(in)
+		with := slices.Clone(in)
+		for i, f := range in {
+			v := rapid.SampledFrom([]string{ownLevel, robotLevel, "a"}).Draw(t, "variable")
+			with[i] = strings.ReplaceAll(f, "a", v)
+			in[i] = strings.NewReplacer(ownLevel, n.own, robotLevel, n.robot).Replace(with[i])
+		}
+		tr := treeOf(with)
 		for _, ask := range []string{filters.Draw(t, "filter"), topics.Draw(t, "topic")} {
 			want := slices.ContainsFunc(in, func(f string) bool { return Intersects(f, ask) })
-			if got := tr.intersects(ask); got != want {
+			if got := tr.intersects(ask, &n); got != want {
 				t.Fatalf("tree of %q intersects %q: %v, want %v", in, ask, got, want)
 			}
 		}
