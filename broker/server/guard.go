@@ -173,7 +173,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 // other answer makes MQTT 3.1.1 clients send it again for ever.
 func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if cl == g.self { // the broker retains nothing of its own, it only deletes
-		if pk.FixedHeader.Retain && !g.beginDelete(pk.TopicName) {
+		if pk.FixedHeader.Retain && !g.beginDelete(&pk.TopicName) {
 			return pk, packets.CodeSuccessIgnore
 		}
 		return pk, nil
@@ -208,7 +208,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		pk.FixedHeader.Retain = false
 		g.report(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
-	if pk.FixedHeader.Retain && !g.retained.begin(pk.TopicName, len(pk.Payload), must) {
+	if pk.FixedHeader.Retain && !g.retained.begin(&pk.TopicName, len(pk.Payload), must) {
 		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName,
 			fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore

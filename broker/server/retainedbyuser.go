@@ -70,10 +70,10 @@ func (g *guard) hasItsRole(was access.User) bool {
 
 // beginDelete prepares the broker's own deletion of a document, unless a client that has its
 // role has replaced it meanwhile. publish calls it on its own goroutine.
-func (g *guard) beginDelete(topic string) bool {
+func (g *guard) beginDelete(topic *string) bool {
 	g.retained.begin(topic, 0, true)
 	g.byUser.mu.Lock()
-	publisher, known := g.byUser.by[topic]
+	publisher, known := g.byUser.by[*topic]
 	g.byUser.mu.Unlock()
 	if !known || g.hasItsRole(publisher) {
 		g.retained.Unlock()

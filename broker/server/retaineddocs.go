@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +18,7 @@ import (
 // search from the written SUBACK until the found documents are queued.
 type retainedDocs struct {
 	sync.RWMutex
-	size func(topic string) int // size of the document retained on topic
+	find func(topic string) (kept string, size int) // the topic and size of the document retained on topic, if there is one
 
 	maxBytes int64        // maximum bytes of all documents together
 	bytes    atomic.Int64 // written only under the lock
@@ -27,13 +28,21 @@ type retainedDocs struct {
 // begin locks for a message that is to be retained, unless there is no room.
 // OnRetainMessage, on the same goroutine, unlocks. With must, or if the document becomes
 // smaller, there is always room.
-func (k *retainedDocs) begin(topic string, size int, must bool) bool {
+//
+// It replaces the topic by a copy of its own: that of a packet refers to the bytes of the whole packet, and the
+// library would keep these beside the document, which it copies.
+func (k *retainedDocs) begin(topic *string, size int, must bool) bool {
 	k.Lock()
-	k.delta = int64(size - k.size(topic))
+	kept, was := k.find(*topic)
+	k.delta = int64(size - was)
 	if !must && k.delta > 0 && k.bytes.Load()+k.delta > k.maxBytes {
 		k.Unlock()
 		return false
 	}
+	if kept == "" {
+		kept = strings.Clone(*topic)
+	}
+	*topic = kept
 	return true
 }
 

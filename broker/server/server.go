@@ -123,9 +123,9 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g.connects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
 	g.maxInflight, g.maxQueued = cfg.MaxInflight, cfg.MaxQueued
 	g.retained.maxBytes = cfg.MaxRetainedBytes
-	g.retained.size = func(topic string) int {
+	g.retained.find = func(topic string) (string, int) {
 		pk, _ := srv.Topics.Retained.Get(topic)
-		return len(pk.Payload)
+		return pk.TopicName, len(pk.Payload)
 	}
 	g.sessions = newSessions(slots{total: cfg.MaxClients, reserved: cfg.MaxClients / 20, perName: cfg.MaxPerName})
 	g.self = srv.NewClient(nil, mqtt.LocalListener, "$broker", true) // not a valid client id, so no client can have it

@@ -76,7 +76,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	}
 	g.keepLiveStop(will.TopicName, will.Payload, will.Qos)
 	if will.Retain {
-		g.retained.begin(will.TopicName, len(will.Payload), true)
+		g.retained.begin(&will.TopicName, len(will.Payload), true)
 	}
 	return will, nil
 }
