@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // maxConnect bounds the CONNECT packet, in bytes. The library would allocate the length
@@ -23,7 +26,8 @@ type conn struct {
 	expires  time.Time           // expiry of the client's certificate; zero: none
 	since    time.Time
 
-	readAhead  []byte // bytes read ahead, passed to the library first
+	readAhead  []byte // CONNECT, passed to the library first
+	userName   string // in CONNECT; not authenticated
 	timeout    atomic.Int64
 	unsent     unsent
 	counters   *counters
@@ -48,8 +52,8 @@ type conn struct {
 	flushed     chan struct{} // closed when everything is written
 }
 
-// readConnect reads the first fixed header before anything is allocated for the client,
-// and refuses a packet that is larger than any CONNECT needs to be.
+// readConnect reads the first packet before anything is allocated for the client, and refuses one that is larger than
+// any CONNECT needs to be. Of a packet that is no CONNECT it reads the header, from which the library refuses it.
 func (c *conn) readConnect() error {
 	var b [1]byte
 	size := 0
@@ -59,17 +63,35 @@ func (c *conn) readConnect() error {
 		}
 		c.readAhead = append(c.readAhead, b[0])
 		if i == 0 {
-			continue // the library checks the packet type
+			continue
 		}
 		size |= int(b[0]&0x7f) << (7 * (i - 1))
 		if size > maxConnect {
 			return fmt.Errorf("first packet has at least %d bytes: at most %d are allowed", size, maxConnect)
 		}
 		if b[0]&0x80 == 0 {
-			return nil
+			return c.readBody(size)
 		}
 	}
 	return errors.New("first packet with a malformed length")
+}
+
+// readBody reads the rest of a CONNECT, which has size bytes.
+func (c *conn) readBody(size int) error {
+	if c.readAhead[0]>>4 != packets.Connect {
+		return nil
+	}
+	head := len(c.readAhead)
+	c.readAhead = slices.Grow(c.readAhead, size)[:head+size]
+	if _, err := io.ReadFull(c.Conn, c.readAhead[head:]); err != nil {
+		return fmt.Errorf("wait for the rest of CONNECT: %w", err)
+	}
+	// What is malformed has no name, and the library refuses it. Names refer to the bytes that it decodes.
+	pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect, Remaining: size}}
+	if pk.ConnectDecode(c.readAhead[head:]) == nil {
+		c.userName = string(pk.Connect.Username)
+	}
+	return nil
 }
 
 // Read accepts nothing more once the gate is shut. It then goes on reading and discards,
@@ -78,7 +100,9 @@ func (c *conn) Read(b []byte) (n int, err error) {
 	c.leave()
 	if len(c.readAhead) > 0 {
 		n = copy(b, c.readAhead)
-		c.readAhead = c.readAhead[n:]
+		if c.readAhead = c.readAhead[n:]; len(c.readAhead) == 0 {
+			c.readAhead = nil // it may contain a password
+		}
 	} else {
 		n, err = c.Conn.Read(b)
 	}

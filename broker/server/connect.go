@@ -178,6 +178,19 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	return c, nil
 }
 
+// announcedRole is the role that the sender of a CONNECT has if it is who it says, before it has proved that.
+func (g *guard) announcedRole(nc *conn) schema.Role {
+	if g.bus {
+		return ""
+	}
+	if len(nc.chain) > 0 {
+		h, _ := access.HolderOf(nc.chain[0]) // one that names nobody is refused later
+		return h.Role
+	}
+	user, _ := g.creds.current.Load().users.Find(nc.userName)
+	return user.Role
+}
+
 func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.Refusal {
 	h, err := access.HolderOf(nc.chain[0])
 	if err != nil {

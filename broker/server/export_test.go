@@ -1,6 +1,8 @@
 package server
 
 import (
+	"reflect"
+
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 )
@@ -12,6 +14,12 @@ type AcceptAll = acceptAll
 
 // Connected is the content of /clients, for tests without HTTP.
 var Connected = (*Server).clients
+
+// QueueOf is how many messages fit into the queue of a client, which the library does not say.
+func QueueOf(s any, clientID string) int {
+	cl, _ := s.(*Server).mochi.Clients.Get(clientID)
+	return reflect.ValueOf(cl).Elem().FieldByName("State").FieldByName("outbound").Cap()
+}
 
 // PanicsAt makes the handling of a publish on topic panic, after the guard has processed
 // it. It must be called before any client connects.

@@ -39,6 +39,7 @@ type guard struct {
 	throttledLog *logThrottle // for everything that clients cause
 	counters     *counters
 	srv          *mqtt.Server
+	robots       *mqtt.Server // srv for connections of robots, see withBuffers
 	self         *mqtt.Client // publishes the broker's own messages
 	sessions     *sessions
 	retained     retainedDocs

@@ -102,7 +102,9 @@ func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newListener(cfg, nil, newGuard(cfg, &fileWatcher{}, srv, &n))
+		files := &fileWatcher{}
+		files.current.Store(&credentials{users: *cfg.Users})
+		l := newListener(cfg, nil, newGuard(cfg, files, srv, &n))
 		connect := func() net.Conn {
 			ours, theirs := newPipe()
 			l.start(ours, nil)

@@ -7,7 +7,39 @@ import (
 	"testing"
 
 	"troupe/broker/brokertest"
+	"troupe/broker/server"
+	"troupe/schema"
 )
+
+// There are thousands of robots, so what an idle one costs counts.
+func TestRobotsHaveShortQueues(t *testing.T) {
+	t.Run("named by the user name", func(t *testing.T) {
+		b := start(t, brokertest.InProcess)
+		for name, want := range map[string]int{"r1": 512, "r2.blob": 512, "op1": 8192, "fleetd-b": 8192, "console-r1": 8192} {
+			user, _, _ := strings.Cut(name, ".")
+			b.Client(t, user, brokertest.WithID(name))
+			if got := server.QueueOf(b.Backend, name); got != want {
+				t.Errorf("the queue of %s has %d slots, want %d", name, got, want)
+			}
+		}
+	})
+	t.Run("named by the certificate", func(t *testing.T) {
+		ca := brokertest.NewCA(t)
+		b := brokertest.Start(t, ca.Configure)
+		_, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
+		if got := server.QueueOf(b.Backend, "r1"); code != 0 || got != 512 {
+			t.Errorf("code %d, the queue of the robot has %d slots", code, got)
+		}
+	})
+	t.Run("of the size that is set", func(t *testing.T) {
+		b := start(t, brokertest.InProcess, func(c *server.Config) { c.MaxQueued, c.MaxQueuedRobot = 64, 8 })
+		b.Client(t, "r1")
+		b.Client(t, "op1", brokertest.WithID("op1"))
+		if robot, op := server.QueueOf(b.Backend, "r1"), server.QueueOf(b.Backend, "op1"); robot != 8 || op != 64 {
+			t.Errorf("the queue of a robot has %d slots and that of an operator %d", robot, op)
+		}
+	})
+}
 
 // The library decodes a topic without a copy: it refers to the packet, which would be kept as long as the document is.
 func TestRetainedDocumentIsKeptOnce(t *testing.T) {

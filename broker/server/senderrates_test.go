@@ -153,10 +153,10 @@ func TestStopsAreNotRateLimited(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
 		robot.Subscribe(r1 + "cmd/#")
-		flood(t, button, 1000, func(int) []byte { return packet(r1+"cmd/stop1/safety/stop", "") })
+		flood(t, button, 500, func(int) []byte { return packet(r1+"cmd/stop1/safety/stop", "") })
 		synctest.Wait()
-		if got := len(robot.Inbox("#")); got != 1000 {
-			t.Errorf("the robot receives %d of 1000 stops", got)
+		if got := len(robot.Inbox("#")); got != 500 { // less than fit into its queue
+			t.Errorf("the robot receives %d of 500 stops", got)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 	s.mochi = mqtt.New(&mqtt.Options{
 		Capabilities:             capabilities(cfg),
 		Logger:                   slog.New(libraryLog{cfg.Logger.Handler()}),
-		ClientNetReadBufferSize:  4 << 10,
+		ClientNetReadBufferSize:  readBuffer,
 		ClientNetWriteBufferSize: 4 << 10,
 	})
 	s.guard = newGuard(cfg, s.files, s.mochi, &s.counters)
@@ -102,6 +102,24 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	return c
 }
 
+// The library reads from a client through a buffer. A robot's messages are mostly smaller than its buffer, and a
+// larger one is read past it.
+const (
+	readBuffer      = 4 << 10
+	robotReadBuffer = 512
+)
+
+// withBuffers returns srv, the same clients, topics and hooks, with which clients that it establishes get queues and
+// buffers of other sizes. The library has one size for all, and a queue takes its whole size while it is empty:
+// there are thousands of robots, each of which gets little, and few clients that get much.
+func withBuffers(srv *mqtt.Server, queued, read int) *mqtt.Server {
+	same, options, limits := *srv, *srv.Options, *srv.Options.Capabilities
+	limits.MaximumClientWritesPending = int32(queued)
+	options.Capabilities, options.ClientNetReadBufferSize = &limits, read
+	same.Options = &options
+	return &same
+}
+
 func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
 		creds: k, ns: cfg.Namespace, bus: cfg.Bus, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
@@ -115,6 +133,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 		},
 		passwords: newPasswords(),
 	}
+	g.robots = withBuffers(srv, cfg.MaxQueuedRobot, robotReadBuffer)
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
 	g.senderRates.rates = g.rates
@@ -148,8 +167,13 @@ func newListener(cfg Config, endpoints []*endpoint, g *guard) *listener {
 		endpoints:    endpoints,
 		conns:        map[*conn]struct{}{},
 		waiting:      map[netip.Addr]map[*conn]struct{}{},
-		establish:    func(c *conn) error { return srv.EstablishConnection("tcp", c) },
-		onExpiry:     g.expired,
+		establish: func(c *conn) error {
+			if g.announcedRole(c) == schema.RoleRobot {
+				return g.robots.EstablishConnection("tcp", c)
+			}
+			return srv.EstablishConnection("tcp", c)
+		},
+		onExpiry: g.expired,
 		onEnd: func(c *conn) {
 			g.countLost(c)
 			g.unroute(c)
