@@ -32,6 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	program.LimitMemory()
 	root := command()
 	// Packages install the program as troupe-broker, and completions complete the name of the root.
 	root.Use = strings.Replace(root.Use, "broker", filepath.Base(os.Args[0]), 1)

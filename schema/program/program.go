@@ -1,5 +1,6 @@
 // Package program describes the commands and flags of a program as data, from which deploy/package makes manual
-// pages and the files of settings. So a new flag is in them without a second list.
+// pages and the files of settings. So a new flag is in them without a second list. It also keeps a program within the
+// memory that its unit allows.
 package program
 
 import (
