@@ -46,6 +46,7 @@ type conn struct {
 	tally       tally                  // of the deliveries in its queue (delivery.go)
 	postponed   postponedDocs
 	stops       stopsInFlight
+	uncount     func()        // takes it out of the rates of new connections
 	connectDone func()        // stops counting it as waiting for CONNECT; idempotent
 	done        chan struct{} // closed when the library has finished with it
 	markFlushed func()        // closes flushed; idempotent

@@ -137,6 +137,12 @@ func (g *guard) connectsTooOften(cl *mqtt.Client, c *client) bool {
 	return true
 }
 
+// isRobotInTime reports whether a client is a robot that connects no more often than it may, which does not count
+// for the rate of connections of its address. For blobs it may connect more often, and then counts like any other.
+func (g *guard) isRobotInTime(c *client) bool {
+	return c.Role == schema.RoleRobot && (!c.Blobs || g.blobConnects.allow(c.Name)) // others have passed connectsTooOften
+}
+
 // identify authenticates the sender of a CONNECT, by its certificate or else by name and
 // password. Only an authenticated client learns what else is wrong with its CONNECT.
 func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal) {

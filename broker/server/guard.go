@@ -33,6 +33,7 @@ type guard struct {
 	rates        rates
 	senderRates  senderRates      // of commands
 	connects     limiters[string] // connects of robots, by client id
+	blobConnects limiters[string] // connects of robots for blobs and of robotd doctor, by user name: see isRobotInTime
 	searches     limiters[string] // searches of the retained documents, by user name: one for each granted filter
 	clashNotices *rate.Limiter    // notices about a second client with the same name in another role
 	log          *slog.Logger
@@ -99,6 +100,9 @@ func clientOf(cl *mqtt.Client) *client {
 // CONNECT.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	connOf(cl).connectDone()
+	if g.isRobotInTime(clientOf(cl)) {
+		connOf(cl).uncount()
+	}
 	names := g.names(cl)
 	if !g.bus { // there all have one role
 		names = append(names, "role", clientOf(cl).Role)

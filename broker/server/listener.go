@@ -98,6 +98,7 @@ func (l *listener) start(nc net.Conn, d *endpoint) {
 	c.timeout.Store(int64(l.limits.write))
 	c.unsent.sending = make(chan struct{}, 1)
 	addr := addrOf(nc)
+	c.uncount = func() { l.uncount(addr) }
 	e, why := tooFast, l.exceedsRate(addr)
 	if why == "" {
 		e, why = capped, l.admit(c, addr)
@@ -123,6 +124,15 @@ func (l *listener) exceedsRate(addr netip.Addr) (refused string) {
 		return fmt.Sprintf("more than %d connections per second", l.limits.perSecond)
 	}
 	return ""
+}
+
+// uncount takes a connection out of the rates: its client turned out to be a robot of the fleet. So a fleet behind one
+// address comes as fast as it authenticates, and clients that do not stay limited.
+func (l *listener) uncount(addr netip.Addr) {
+	if addr.IsValid() {
+		l.acceptRateIP.giveBack(addr)
+		l.acceptRate.AllowN(time.Now(), -1)
+	}
 }
 
 func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {

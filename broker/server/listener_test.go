@@ -213,6 +213,36 @@ func TestAcceptRatePerAddressIsLimited(t *testing.T) {
 	brokertest.Eventually(t, "a connection after a pause", connects)
 }
 
+// The robots of a fleet may all come from one address, and a story makes each connect for blobs.
+func TestRobotsAreNotCountedForTheAcceptRate(t *testing.T) {
+	t.Parallel()
+	b := start(t, func(c *server.Config) { c.MaxAcceptsIP, c.MaxAccepts = 1, 1 }) // 4 at once
+	connects := func(name, id string) byte {
+		_, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: name, ClientID: id})
+		return code
+	}
+	for i := range 30 {
+		for _, suffix := range []string{"", ".blob"} {
+			name := fmt.Sprintf("r%d", i)
+			if code := connects(name, name+suffix); code != 0 {
+				t.Fatalf("%s%s: code %d", name, suffix, code)
+			}
+		}
+	}
+	if n := b.Status()["connections_too_fast"]; n != 0 {
+		t.Fatalf("%d connections of robots were refused", n)
+	}
+	refused := 0
+	for range 50 { // more often than a robot fetches
+		if connects("r1", "r1.blob") != 0 {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("a robot that connects for blobs again and again is not counted")
+	}
+}
+
 // As when a fleet behind one NAT address lost its network and has it again.
 func TestThreeHundredRobotsReconnectAtOnce(t *testing.T) {
 	const robots = 300

@@ -159,6 +159,15 @@ func (l *limiters[K]) allow(k K) bool {
 	return one.AllowN(now, 1)
 }
 
+// giveBack undoes one allow.
+func (l *limiters[K]) giveBack(k K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if one := l.byKey[k]; one != nil {
+		one.AllowN(time.Now(), -1)
+	}
+}
+
 // hasRoom reports whether one more may be kept, and drops idle ones if that is due.
 func (l *limiters[K]) hasRoom(now time.Time) bool {
 	full := l.maxKeys > 0 && len(l.byKey) >= l.maxKeys

@@ -140,6 +140,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g.clashNotices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
 	g.searches = limiters[string]{limit: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
+	g.blobConnects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
 	g.maxInflight, g.maxQueued = cfg.MaxInflight, cfg.MaxQueued
 	g.retained.maxBytes = cfg.MaxRetainedBytes
 	g.retained.find = func(topic string) (string, int) {
