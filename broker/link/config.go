@@ -97,8 +97,10 @@ type Config struct {
 	// was verified. nil: the system's CAs.
 	TLS func() (*tls.Config, error)
 
+	Engine   Engine // of the broker; empty: Troupe
 	Name     string // MQTT user name; empty: none
-	ClientID string
+	Suffix   string // of the client id, for a further connection of this name; empty: none
+	ClientID string // for a client without a name; empty: made of Name and Suffix
 	Password string
 
 	// Will and Presence are called for each connection, with its session id. The presence
@@ -185,6 +187,12 @@ func (c *Config) complete() error {
 	def(&c.WriteTimeout, 3*time.Second)
 	def(&c.BackoffMin, 500*time.Millisecond)
 	def(&c.BackoffMax, 10*time.Second)
+	if c.Engine == "" {
+		c.Engine = Troupe
+	}
+	if c.ClientID == "" {
+		c.ClientID = c.Engine.clientID(c.Name, c.Suffix)
+	}
 	if c.Random == nil {
 		c.Random = rand.Float64
 	}

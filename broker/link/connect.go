@@ -119,7 +119,7 @@ func (s *session) connect(ctx context.Context) error {
 func (s *session) filters() map[string]byte {
 	f := s.subs.first()
 	if s.presence != nil {
-		f[s.presence.Topic] = 1
+		f[s.presence.Topic] = s.cfg.Engine.subscribeQoS(1)
 	}
 	return f
 }

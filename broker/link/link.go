@@ -41,7 +41,7 @@ func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
-	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Subscribe), replace: make(chan error, 1), done: make(chan struct{})}
+	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Engine, cfg.Subscribe), replace: make(chan error, 1), done: make(chan struct{})}
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.dispatcher = newDispatcher(l.cfg)
 	go l.dispatcher.run()

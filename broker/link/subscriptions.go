@@ -27,6 +27,7 @@ func (l *Link) Unsubscribe(filter string) { l.subs.remove(filter) }
 // one counts.
 type subscriptions struct {
 	changed chan struct{} // capacity 1: there may be something to send
+	engine  Engine
 
 	mu         sync.Mutex
 	all        []Subscription
@@ -35,8 +36,8 @@ type subscriptions struct {
 	unanswered bool // one SUBSCRIBE at a time: packetChecker expects the grants of one
 }
 
-func newSubscriptions(all []Subscription) *subscriptions {
-	return &subscriptions{changed: make(chan struct{}, 1), all: slices.Clone(all), toRequest: map[string]byte{}}
+func newSubscriptions(engine Engine, all []Subscription) *subscriptions {
+	return &subscriptions{engine: engine, changed: make(chan struct{}, 1), all: slices.Clone(all), toRequest: map[string]byte{}}
 }
 
 func (s *subscriptions) add(sub Subscription) {
@@ -44,7 +45,7 @@ func (s *subscriptions) add(sub Subscription) {
 	defer s.mu.Unlock()
 	s.discard(sub.Filter)
 	s.all = append(s.all, sub)
-	s.toRequest[sub.Filter] = sub.QoS
+	s.toRequest[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
 	s.wake()
 }
 
@@ -73,7 +74,7 @@ func (s *subscriptions) renew() {
 	defer s.mu.Unlock()
 	for _, sub := range s.all {
 		if sub.Renew {
-			s.toRequest[sub.Filter] = sub.QoS
+			s.toRequest[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
 		}
 	}
 	s.wake()
@@ -92,7 +93,7 @@ func (s *subscriptions) first() map[string]byte {
 	defer s.mu.Unlock()
 	f := map[string]byte{}
 	for _, sub := range s.all {
-		f[sub.Filter] = sub.QoS
+		f[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
 	}
 	clear(s.toRequest)
 	s.toEnd, s.unanswered = nil, false

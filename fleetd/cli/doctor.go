@@ -120,7 +120,9 @@ func doctorSettings(c doctor.Config, k *koanf.Koanf, version string) (doctor.Con
 	case len(c.Brokers) == 0:
 		return c, errors.New("broker: no address given; write mqtt://host:port")
 	}
-	return c, nil
+	engine, err := link.ParseEngine(k.String("engine"))
+	c.Engine = engine
+	return c, err
 }
 
 // brokerSecrets are the files with secrets of a broker on this computer, by its settings.

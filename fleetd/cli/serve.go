@@ -62,6 +62,7 @@ broker-password in the file.`,
 	f.String("name", "fleetd", "MQTT name of this instance")
 	f.String("http", "127.0.0.1:8080", "address for the API and the console; port 0 takes a free one")
 	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first")
+	f.String("engine", string(link.Troupe), "engine of the broker: troupe, mosquitto or nats")
 	f.String("broker-ca", "", "PEM file with the CA certificates to trust for the broker; default: the root of --ca, else those of the system")
 	f.String("broker-cert", "", "PEM file with fleetd's client certificate for the broker; default with --ca: fleetd issues its own")
 	f.String("broker-key", "", "PEM file with the key of --broker-cert")
@@ -121,6 +122,10 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if len(brokers) == 0 {
 		return usage("broker: no address given; write mqtt://host:port")
 	}
+	engine, err := link.ParseEngine(k.String("engine"))
+	if err != nil {
+		return usage("engine: " + err.Error())
+	}
 	var keep [5]time.Duration
 	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days", "minute-retention-days", "measurement-retention-days"} {
 		if keep[i], err = retention(k, name); err != nil {
@@ -145,7 +150,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Keep:      fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
 		SignKey:   key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Notifications: fleet.Notifications{SealKey: k.String("seal-key"), Allow: allow},
-		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
+		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Engine: engine, Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPFiles: fleet.PairFiles{Cert: k.String("http-tls-cert"), Key: k.String("http-tls-key")},

@@ -47,6 +47,7 @@ type Config struct {
 	EnrolKey       string
 	CA             string // folder
 	Brokers        []string
+	Engine         link.Engine // of the brokers
 	BrokerFiles    link.Files
 	BrokerPassword string
 	// Private are files with secrets besides the keys, such as those of settings.

@@ -168,7 +168,7 @@ func (x *examination) broker(ctx context.Context, url string) {
 	states := make(chan link.State, 16)
 	ns := x.c.Namespace
 	config := link.Config{
-		URL: url, Name: x.c.Name, ClientID: x.c.Name + ".doctor", Password: x.c.BrokerPassword,
+		URL: url, Engine: x.c.Engine, Name: x.c.Name, Suffix: "doctor", Password: x.c.BrokerPassword,
 		TLS: func() (*tls.Config, error) {
 			how, err := identity.TLS()
 			if err == nil {

@@ -50,8 +50,9 @@ type Config struct {
 	DialDatabase store.Dialer
 	Listen       func(ctx context.Context, network, address string) (net.Listener, error)
 
-	Broker          string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
-	FallbackBrokers []string // brokers to try when Broker fails, in order
+	Broker          string      // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	FallbackBrokers []string    // brokers to try when Broker fails, in order
+	Engine          link.Engine // of the brokers; empty: Troupe
 	Dial            func(ctx context.Context) (net.Conn, error)
 	Random          func() float64 // draws the pauses before reconnects; nil: at random
 	Password        string

@@ -229,7 +229,7 @@ func (f *Fleet) Close() error {
 // connect opens the link to the broker, which reconnects by itself.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Engine: f.cfg.Engine, Name: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		Rival:     f.provesRival,
@@ -245,7 +245,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 // open makes another connection of this instance, whose client id ends with suffix.
 func (f *Fleet) open(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error) {
 	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = cmp.Or(cfg.URL, f.currentBroker()), f.cfg.Dial, f.identity.TLS, f.cfg.Random
-	cfg.Name, cfg.ClientID, cfg.Password = f.cfg.Name, f.cfg.Name+suffix, f.cfg.Password
+	cfg.Engine, cfg.Name, cfg.Suffix, cfg.Password = f.cfg.Engine, f.cfg.Name, suffix, f.cfg.Password
 	return link.Open(ctx, cfg)
 }
 

@@ -14,7 +14,7 @@ import (
 const rivalFleet = "another fleetd writes the fleet's presence: end the second fleetd that has this one's name, or give each fleet a broker or a --namespace of its own"
 
 // leaderSuffix ends the client id of the leader's connection.
-const leaderSuffix = ".lead"
+const leaderSuffix = "lead"
 
 // LeaderConn is the connection on which the leader publishes, and nothing else is sent. So
 // no blob delays a command or a stop, and an instance begins and ceases to lead without

@@ -23,7 +23,7 @@ func Collect(ctx context.Context, open func(ctx context.Context, suffix string, 
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
 	came := make(chan link.Message, 1024)
-	l, err := open(ctx, ".sweep", link.Config{
+	l, err := open(ctx, "sweep", link.Config{
 		Subscribe: []link.Subscription{
 			{Filter: ns.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
 			{Filter: ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},

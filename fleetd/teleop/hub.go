@@ -19,7 +19,7 @@ import (
 )
 
 // suffix ends the client id of the connection that carries frames.
-const suffix = ".drive"
+const suffix = "drive"
 
 // Hub has the sessions of all people who drive robots through this instance.
 type Hub struct {

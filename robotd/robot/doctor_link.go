@@ -69,7 +69,7 @@ func (x *examination) broker(ctx context.Context, url string) {
 		return
 	}
 	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}
-	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Name: c.ID, ClientID: c.ID + ".doctor", Password: c.Password}, func() {})
+	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Engine: c.Engine, Name: c.ID, Suffix: "doctor", Password: c.Password}, func() {})
 	if err != nil {
 		x.fail(part, url+": "+err.Error(), helpWith(err))
 		return

@@ -33,7 +33,7 @@ type mqttTranslator struct {
 func (p *mqttTranslator) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, FallbackURLs: c.FallbackBrokers, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
-		Name: p.id, ClientID: p.id, Password: c.Password,
+		Engine: c.Engine, Name: p.id, Password: c.Password,
 		Will:      func(session string) link.Message { return p.presence(report.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Rival:     p.rival,

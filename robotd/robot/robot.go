@@ -43,6 +43,7 @@ import (
 type Config struct {
 	ID              string
 	Broker          string                                      // mqtt:// or mqtts://host:port; empty: that of the identity
+	Engine          link.Engine                                 // of the brokers; empty: Troupe
 	FallbackBrokers []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
 	Dial            func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
 	Random          func() float64                              // random source of the pauses between connection attempts; nil: math/rand

@@ -15,6 +15,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
+	"troupe/broker/link"
 	"troupe/robotd/control"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/mode"
@@ -37,6 +38,7 @@ type setting struct {
 var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
 	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first; default: that of the identity, else " + DefaultBroker},
+	{"engine", string(link.Troupe), "engine of that broker: troupe (also for releases before v0.3.0), mosquitto or nats"},
 	{"broker_ca", "", "PEM file with the CA certificates to trust for the broker; default: identity/ca.pem in the data directory, else those of the system"},
 	{"fleetd", "", "address of fleetd, from which large files are fetched and to which flight records are sent: https://host:port, or http:// on this machine; default: that of the identity, else " + DefaultFleetd},
 	{"password_file", "", "file with the robot's password at the broker"},
@@ -176,6 +178,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if engine, err := link.ParseEngine(k.String("engine")); err != nil {
+		fault("engine: %v", err)
+	} else {
+		c.Engine = engine
+	}
 	if c.TimeZone != "" {
 		if _, err := schema.ZoneOf(c.TimeZone); err != nil {
 			fault("time_zone: %v", err)
