@@ -45,7 +45,16 @@ func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet
 	if f.crowd, err = r.startCrowd(size, f.broker.addr, "--spread", strconv.Itoa(crowdAddresses), "--every", countsEvery.String()); err != nil {
 		return nil, err
 	}
-	err = f.fleetd.api.awaitRobots(ctx, size, fleetLimit, r.say)
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		select {
+		case <-f.crowd.ended:
+			stop(errors.New("the crowd has ended"))
+		case <-waiting.Done():
+		}
+	}()
+	err = f.fleetd.api.awaitRobots(waiting, size, fleetLimit, r.say)
 	f.adopted = time.Since(began)
 	return f, err
 }

@@ -1,3 +1,3 @@
 package main
 
-var commandBenches, stalledBenches, restBenches []bench
+var stalledBenches, restBenches []bench
