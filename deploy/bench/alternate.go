@@ -11,12 +11,16 @@ import (
 type arm struct {
 	name string
 	of   string  // the arm with which it is compared; empty: it is a floor itself
-	goal float64 // the largest ratio that is good enough; 0 = none
+	goal float64 // the largest ratio of the p50 that is good enough; 0 = none
+	// goalP99 is the same for the p99.
+	goalP99 float64
 	// programs are those that work for its samples.
 	programs []*process
 	// pace, if not zero, is the time from one sample to the next, for what is limited in its rate; such an arm has a
 	// quarter of the samples of the others.
 	pace time.Duration
+	// before, if not nil, makes ready for the samples of a turn. What it uses is not measured.
+	before func(context.Context) error
 	// sample does it once. Its answer belongs to its request.
 	sample func(context.Context) (sample, error)
 }
@@ -41,6 +45,11 @@ func (r *run) alternate(ctx context.Context, t turns, arms ...arm) error {
 	}
 	sums := make([]sum, len(arms))
 	turn := func(a arm, samples int, into *sum) error {
+		if a.before != nil {
+			if err := a.before(ctx); err != nil {
+				return fmt.Errorf("%s: %w", a.name, err)
+			}
+		}
 		m := measure(a.programs...)
 		if a.pace > 0 {
 			samples = max(1, samples/4)
@@ -78,7 +87,7 @@ func (r *run) alternate(ctx context.Context, t turns, arms ...arm) error {
 	}
 	found := make([]Arm, len(arms))
 	for i, a := range arms {
-		found[i] = Arm{Name: a.name, Latency: latencyOf(sums[i].took), Of: a.of, Goal: a.goal, Lost: sums[i].lost, Doubled: sums[i].doubled,
+		found[i] = Arm{Name: a.name, Latency: latencyOf(sums[i].took), Of: a.of, Goal: a.goal, GoalP99: a.goalP99, Lost: sums[i].lost, Doubled: sums[i].doubled,
 			Uses: sums[i].uses}
 	}
 	compareArms(found)

@@ -103,3 +103,21 @@ func (a *api) awaitRobots(ctx context.Context, count int, limit time.Duration, s
 		}
 	}
 }
+
+// stream opens the stream of all robots, uncompressed.
+func (a *api) stream(ctx context.Context) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, "GET", a.url+fleetapi.Prefix+"/stream", nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept-Encoding", "identity")
+	response, err := a.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask fleetd for the stream: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		_ = response.Body.Close()
+		return nil, fmt.Errorf("fleetd answers the stream with %s", response.Status)
+	}
+	return response.Body, nil
+}

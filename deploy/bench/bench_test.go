@@ -156,7 +156,7 @@ func TestTableShowsEachFigureBesideTheCommittedOne(t *testing.T) {
 	now, was := result(150, 90), result(100, 100)
 	var out strings.Builder
 	writeReport(&out, &now, &was)
-	for _, want := range []string{"p50 150 µs [+50%]", "p99 400 µs [+0%]", "lost 1", "doubled 2", "3.00 x echo (p99 1.00), MISSES 1.5", "stored 90 1/s [-10%]",
+	for _, want := range []string{"p50 150 µs [+50%]", "p99 400 µs [+0%]", "lost 1", "doubled 2", "3.00 x echo (MISSES 1.5), p99 1.00 x", "stored 90 1/s [-10%]",
 		"ping: broker 1.50 s CPU, 2.0 MiB, wrote 4.0 KiB", "noted", "commit abc"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())

@@ -67,12 +67,7 @@ func armColumns(a, earlier Arm) (columns []string) {
 			"max "+showMicroseconds(a.Max), fmt.Sprintf("n %d", a.Samples))
 	}
 	if a.Ratio > 0 {
-		text := fmt.Sprintf("%.2f x %s (p99 %.2f)", a.Ratio, a.Of, a.RatioP99)
-		if a.Goal > 0 && a.Ratio > a.Goal {
-			text += fmt.Sprintf(", MISSES %.4g", a.Goal)
-		} else if a.Goal > 0 {
-			text += fmt.Sprintf(", within %.4g", a.Goal)
-		}
+		text := fmt.Sprintf("%.2f x %s%s, p99 %.2f x%s", a.Ratio, a.Of, verdict(a.Ratio, a.Goal), a.RatioP99, verdict(a.RatioP99, a.GoalP99))
 		columns = append(columns, text)
 	}
 	for _, v := range a.Values {
@@ -82,6 +77,17 @@ func armColumns(a, earlier Arm) (columns []string) {
 		columns = append(columns, fmt.Sprintf("lost %d", a.Lost), fmt.Sprintf("doubled %d", a.Doubled))
 	}
 	return columns
+}
+
+// verdict says whether a ratio is good enough, if there is a goal.
+func verdict(ratio, goal float64) string {
+	switch {
+	case goal == 0:
+		return ""
+	case ratio > goal:
+		return fmt.Sprintf(" (MISSES %.4g)", goal)
+	}
+	return fmt.Sprintf(" (within %.4g)", goal)
 }
 
 func (a Arm) value(name string) float64 {

@@ -40,8 +40,9 @@ type Arm struct {
 	Of       string  `json:"of,omitempty"`
 	Ratio    float64 `json:"ratio,omitempty"`
 	RatioP99 float64 `json:"ratio_p99,omitempty"`
-	// Goal is the largest ratio that is good enough; 0 = there is none. Missing it does not fail the run.
-	Goal float64 `json:"goal,omitempty"`
+	// Goal and GoalP99 are the largest ratios that are good enough; 0 = there is none. Missing one does not fail the run.
+	Goal    float64 `json:"goal,omitempty"`
+	GoalP99 float64 `json:"goal_p99,omitempty"`
 	// Lost and Doubled count requests without an answer and answers beyond the first.
 	Lost    int     `json:"lost"`
 	Doubled int     `json:"doubled"`

@@ -1,3 +1,3 @@
 package main
 
-var stalledBenches, restBenches []bench
+var restBenches []bench
