@@ -43,15 +43,15 @@ func writeDocuments(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	kept, err := r.openStore(ctx, address)
+	kept, err := r.openStore(ctx, address, documentRobots)
 	if err != nil {
 		return err
 	}
-	inFile, err := r.openStore(ctx, "sqlite:"+r.path("store.db"))
+	inFile, err := r.openStore(ctx, "sqlite:"+r.path("store.db"), documentRobots)
 	if err != nil {
 		return err
 	}
-	bare, err := r.openStore(ctx, "sqlite:"+r.path("rows.db"))
+	bare, err := r.openStore(ctx, "sqlite:"+r.path("rows.db"), documentRobots)
 	if err == nil {
 		err = bare.Close() // it has the tables and the robots now
 	}
@@ -103,14 +103,14 @@ func someDocuments(at time.Time) (all []store.Document) {
 func robotName(n int) string { return fmt.Sprintf("s%d", n+1) }
 
 // openStore opens a database as fleetd does, with the robots in it.
-func (r *run) openStore(ctx context.Context, address string) (*store.Store, error) {
+func (r *run) openStore(ctx context.Context, address string, robots int) (*store.Store, error) {
 	s, err := store.Open(ctx, address, time.Now(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	r.atEnd(func() { _ = s.Close() }) // its data is removed
 	return s, s.Tx(ctx, func(tx *store.Tx) error {
-		for n := range documentRobots {
+		for n := range robots {
 			if _, err := tx.AddRobot(ctx, robotName(n), time.Now()); err != nil {
 				return err
 			}
