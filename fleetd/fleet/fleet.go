@@ -85,6 +85,7 @@ type Fleet struct {
 	web          web
 
 	link   *link.Link
+	intake *intake
 	opened chan struct{} // closed when link is set
 	beats  atomic.Int64  // number of the last heartbeat
 	health health        // of database and broker; has the database
@@ -223,11 +224,14 @@ func (f *Fleet) Close() error {
 	errs := []error{f.teleop.Close(ctx), f.shutdownHTTP(ctx)} // robots that are driven stand first
 	f.running.Wait()
 	f.leadership.End()
-	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.Close())...)
+	errs = append(errs, f.link.Close(context.Background()))
+	f.intake.close()
+	return errors.Join(append(errs, f.closeDatabase(), f.stops.Close())...)
 }
 
 // connect opens the link to the broker, which reconnects by itself.
 func (f *Fleet) connect(ctx context.Context) (err error) {
+	f.intake = newIntake(f.log, f.readRobot)
 	f.link, err = link.Open(ctx, link.Config{
 		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Engine: f.cfg.Engine, Name: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
@@ -239,6 +243,9 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 		Logger:    f.log,
 	})
 	close(f.opened)
+	if err != nil {
+		f.intake.close()
+	}
 	return err
 }
 
@@ -257,6 +264,7 @@ func (f *Fleet) currentBroker() string { return cmp.Or(f.link.URL(), f.cfg.Broke
 // linked handles a change of the link's state.
 func (f *Fleet) linked(s link.State) {
 	<-f.opened
+	f.intake.flush() // what robots said before the change counts before it
 	now := time.Now()
 	up := s.Phase == link.Up
 	if s.Contested && !up {

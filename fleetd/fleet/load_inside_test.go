@@ -69,6 +69,7 @@ func newLoad(t testing.TB, robots int) *load {
 		l.beat(i)
 		l.state(i)
 	}
+	f.intake.flush()
 	return l
 }
 

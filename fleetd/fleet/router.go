@@ -45,8 +45,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 	return out
 }
 
-// receive routes one message. The link's goroutine calls it, and it does not block: documents
-// replace each other in the view, events and answers go into bounded queues.
+// receive routes one message. The link's goroutine calls it. What comes from robots goes to the intake; nothing else waits.
 func (f *Fleet) receive(m link.Message) {
 	f.received.Add(1)
 	row, params, ok := f.ns.Match(m.Topic)
@@ -82,17 +81,23 @@ func (f *Fleet) receive(m link.Message) {
 		f.log.Warn("notice from the broker", "notice", string(m.Payload))
 		return
 	}
+	f.intake.add(robotMessage{kind: row.Kind, robot: params.RID, Message: m, at: now})
+}
+
+// readRobot reads one message of a robot. A goroutine of the intake calls it, and it does not block: documents replace each other in the
+// view, events and answers go into bounded queues.
+func (f *Fleet) readRobot(m robotMessage) {
 	if len(m.Payload) == 0 {
-		f.view.DocumentDeleted(params.RID, row.Kind)
+		f.view.DocumentDeleted(m.robot, m.kind)
 		return
 	}
-	seen, problems := f.view.Take(row.Kind, params.RID, m, now)
+	seen, problems := f.view.Take(m.kind, m.robot, m.Message, m.at)
 	if len(problems) > 0 {
 		f.metrics.MessageRefused()
-		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
+		f.log.Warn("message of a robot cannot be read", "robot", m.robot, "topic", m.Topic, "problem", problems[0].String())
 		return
 	}
-	f.route(row.Kind, params.RID, m, seen, now)
+	f.route(m.kind, m.robot, m.Message, seen, m.at)
 }
 
 // route gives each part what a robot's message means for it.
