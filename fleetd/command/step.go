@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ const (
 	Released        EventKind = "released"  // the latched stop was released; the command must not be sent any more
 	NotSent         EventKind = "unsent"    // the database did not confirm that it was persisted, so it is not sent
 	Shown           EventKind = "shown"     // the robot's state shows it as the newest answered request
+	Turn            EventKind = "turn"      // it waited until enough commands before it were answered, and may be sent now
 )
 
 // Event is what happened. Present is set with every kind: the robot is reachable now, and no other
@@ -103,6 +105,8 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	case RobotOnline:
 		changed = c.Queries > 0
 		c.Queries = 0
+	case Turn:
+		changed = c.countFrom(now)
 	case Begin, Wake, RobotOffline:
 	}
 	if !c.State.Final() && c.Shown != nil && !now.Before(c.ShownAt.Add(AnswerGrace)) {
@@ -121,6 +125,20 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	}
 	return c, out
 }
+
+// countFrom has the time to live of a command that was not sent yet begin now: robots count it from the time in the payload.
+func (c *Command) countFrom(now time.Time) (changed bool) {
+	if c.State != Queued || c.ExpiresAt.IsZero() {
+		return false
+	}
+	ttl := c.ExpiresAt.Sub(c.CreatedAt)
+	c.Payload = bytes.Replace(c.Payload, timestamp(c.CreatedAt), timestamp(now), 1)
+	c.ExpiresAt = now.Add(ttl)
+	return true
+}
+
+// timestamp is the time of a command in its payload.
+func timestamp(t time.Time) []byte { return []byte(`"ts":"` + schema.TimeOf(t).String() + `"`) }
 
 // dispatchDue does what is due now: at most one message to the robot.
 func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed bool) {

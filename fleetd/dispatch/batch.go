@@ -17,6 +17,7 @@ type Handle struct {
 	ahead map[string][]command.Command // unfinished commands of other instances that were persisted before, by robot
 
 	mu              sync.Mutex
+	unsettled       int // of commands
 	commands        []command.Command
 	place           map[string]int
 	settled         chan struct{}
@@ -29,6 +30,9 @@ func newHandle(batch command.Batch, commands []command.Command, persisted bool) 
 	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persistedSignal: make(chan struct{})}
 	for i, c := range commands {
 		t.place[c.ID] = i
+		if !c.State.Settled() {
+			t.unsettled++
+		}
 	}
 	if persisted {
 		t.markPersisted()
@@ -66,6 +70,11 @@ func (t *Handle) markPersisted() {
 func (t *Handle) update(c command.Command) {
 	t.mu.Lock()
 	if i, ok := t.place[c.ID]; ok {
+		if was := t.commands[i].State.Settled(); was && !c.State.Settled() {
+			t.unsettled++
+		} else if !was && c.State.Settled() {
+			t.unsettled--
+		}
 		t.commands[i] = c
 	}
 	t.mu.Unlock()
@@ -76,7 +85,7 @@ func (t *Handle) update(c command.Command) {
 func (t *Handle) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.isSettled || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
+	if t.isSettled || t.unsettled > 0 {
 		return
 	}
 	t.isSettled = true
@@ -87,9 +96,12 @@ func (t *Handle) settle() {
 // sent before.
 const persistTimeout = time.Second
 
-// issueWithin bounds how long a command may take to be persisted: a person waits for the
-// robot to act.
-const issueWithin = 5 * time.Second
+const (
+	// issueWithin bounds how long a command may take to be persisted: a person waits for the
+	// robot to act. A batch has issueEach more for each of its commands.
+	issueWithin = 5 * time.Second
+	issueEach   = time.Millisecond
+)
 
 // Issue starts commands. A stop is sent first and persisted afterwards, with a database or
 // without; everything else is persisted before it is sent.
@@ -103,7 +115,7 @@ func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, issueWithin)
+	within, cancel := context.WithTimeout(ctx, issueWithin+time.Duration(len(commands))*issueEach)
 	defer cancel()
 	var t *Handle
 	if err := db.Tx(within, func(tx *store.Tx) error {

@@ -22,10 +22,14 @@ const (
 	atOnce = 8
 	// minSleep keeps the loop from spinning, whatever Due says.
 	minSleep = 5 * time.Millisecond
+	// walkEach is added to it for each command in progress: wakeDue looks at all of them, and must not take all of the time.
+	walkEach = 5 * time.Microsecond
 	// saveAgain is the pause after a failed write to the database.
 	saveAgain = time.Second
 	// saveWithin bounds one write: commands to robots wait for it.
 	saveWithin = 3 * time.Second
+	// savedAtOnce bounds the commands of one write.
+	savedAtOnce = 2000
 	// lastSave bounds the write at shutdown.
 	lastSave = 2 * time.Second
 	// takeUpFor is the age up to which a restarted instance continues commands.
@@ -63,8 +67,9 @@ type Dispatcher struct {
 	unsent  []*unsent
 	queries int64 // number of sys/query commands sent, for their ids
 
-	released []stop.Latch // within releaseInterest
-	next     time.Time    // when a command may be due; zero = never
+	released releasedStops // within releaseInterest
+	next     time.Time     // when a command may be due; zero = never
+	pace     pace
 }
 
 // activeCommand is a command in progress.
@@ -72,6 +77,8 @@ type activeCommand struct {
 	command.Command
 	class  verb.Class
 	handle *Handle
+	// waits is set while it waits for its turn, and underWay while it awaits its first answer and counts for the window (pace.go).
+	waits, underWay bool
 	ahead  []string // ids of other instances' commands to the robot that were persisted before it
 }
 
@@ -121,7 +128,7 @@ type Store interface {
 func New(d Deps) *Dispatcher {
 	return &Dispatcher{
 		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
-		others: ordering{known: map[string]command.Command{}},
+		others: ordering{known: map[string]command.Command{}}, pace: pace{window: firstWindow},
 	}
 }
 
@@ -145,6 +152,8 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.wakeDue(ctx, now)
 		}
 		d.readAhead(ctx, d.deps.Now())
+		d.giveTurns(ctx)
+		d.forgetBurst()
 		d.inProgress.Store(int64(len(d.open)))
 		changed := d.changed()
 		saved := d.save(ctx)
@@ -170,11 +179,17 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 		one := &activeCommand{Command: c, class: v.Class, handle: t}
 		d.others.queueBehind(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
+		d.pace.changed(one, command.Queued, now) // it may have been sent before a restart
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
 		slices.SortFunc(d.robots[c.Robot], byAge)
 		n := command.Event{Kind: command.Begin}
-		if d.isReleased(c) {
+		switch {
+		case d.isReleased(c):
 			n.Kind = command.Released
+		case d.mustWait(one):
+			one.waits = true
+			d.pace.waiting = append(d.pace.waiting, one)
+			continue
 		}
 		d.step(ctx, now, c.ID, n)
 	}
@@ -220,7 +235,7 @@ func (d *Dispatcher) wakeQueued(ctx context.Context, now time.Time, robot string
 // to be sent or answered, however that came about, the robot's queued commands are next.
 func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n command.Event) {
 	c := d.open[id]
-	if c == nil {
+	if c == nil || c.waits && n.Kind != command.CancelRequested && n.Kind != command.Released {
 		return
 	}
 	// The view may be ahead of the events: a robot that came may have left since.
@@ -238,11 +253,13 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 				c.handle.settle() // the caller of a stop does not wait for the database
 			}
 		case command.Send:
+			d.pace.sent(c, now)
 			d.Send(ctx, c.Command)
 		case command.Query:
 			d.query(ctx, now, c)
 		}
 	}
+	d.pace.changed(c, before, now)
 	d.expect(c)
 	if c.State.Settled() && !before.Settled() && d.deps.Settled != nil {
 		d.deps.Settled(c.Command, now)

@@ -116,7 +116,7 @@ func (d *Dispatcher) take(ctx context.Context) {
 			d.endReleased(ctx, now, p.latchesReleased)
 			p.done()
 		case eventReleased:
-			d.released = p.released
+			d.released = releasedStopsOf(p.released)
 			d.endReleased(ctx, now, d.isReleased)
 		case eventUnsent:
 			d.unsent = append(d.unsent, newUnsent(p.unsent))
@@ -126,6 +126,9 @@ func (d *Dispatcher) take(ctx context.Context) {
 				kind = command.RobotOffline
 			}
 			for _, c := range slices.Clone(d.robots[p.robot]) {
+				if p.kind == eventOffline {
+					d.pace.landed(c)
+				}
 				d.step(ctx, now, c.ID, command.Event{Kind: kind})
 			}
 		}

@@ -25,13 +25,32 @@ func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) 
 	return err
 }
 
+// releasedStops is when released stops were last requested, by id and robot ("" = all robots).
+type releasedStops map[releasedKey]time.Time
+
+type releasedKey struct{ id, robot string }
+
+func releasedStopsOf(all []stop.Latch) releasedStops {
+	requested := make(releasedStops, len(all))
+	for _, l := range all {
+		requested[releasedKey{l.ID, l.Robot}] = l.RequestedAt
+	}
+	return requested
+}
+
 // isReleased reports whether the stop that a command would latch was released. A newer stop
 // under the same id, not persisted yet, is another one.
 func (d *Dispatcher) isReleased(c command.Command) bool {
 	id := command.StopID(c)
-	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
-		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.RequestedAt)
-	})
+	if id == "" {
+		return false
+	}
+	for _, robot := range []string{c.Robot, ""} {
+		if at, is := d.released[releasedKey{id, robot}]; is && !c.CreatedAt.Truncate(time.Microsecond).After(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // endReleased ends the commands that would latch a released stop.

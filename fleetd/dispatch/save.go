@@ -20,10 +20,10 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveWithin)
-	defer cancel()
 	for len(d.batches) > 0 {
-		added, err := d.addBatch(ctx, db, d.batches[0])
+		within, cancel := context.WithTimeout(ctx, saveWithin)
+		added, err := d.addBatch(within, db, d.batches[0])
+		cancel()
 		if err != nil {
 			d.deps.Failed("stop not persisted", err)
 			return false
@@ -42,13 +42,16 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 		}
 	}
 	slices.SortFunc(rows, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
-	if len(rows) > 0 {
-		if err := d.write(ctx, db, rows); err != nil {
+	for some := range slices.Chunk(rows, savedAtOnce) {
+		within, cancel := context.WithTimeout(ctx, saveWithin)
+		err := d.write(within, db, some)
+		cancel()
+		if err != nil {
 			d.deps.Failed("commands not saved", err)
 			return false
 		}
 	}
-	clear(d.dirty)
+	d.dirty = map[*activeCommand]struct{}{} // a new one: a map that was cleared is as long to walk as it ever was
 	return true
 }
 

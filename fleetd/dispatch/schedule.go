@@ -16,6 +16,9 @@ func (d *Dispatcher) wakeDue(ctx context.Context, now time.Time) {
 	d.next = time.Time{}
 	var dues []*activeCommand
 	for _, c := range d.open {
+		if c.waits {
+			continue
+		}
 		if due, ok := command.Due(c.Command, d.maySend(c)); ok && !now.Before(due) {
 			dues = append(dues, c)
 		} else {
@@ -82,7 +85,7 @@ func (d *Dispatcher) sleepTime(now time.Time, saved bool) time.Duration {
 		wait = min(wait, max(minSleep, d.others.next.Sub(now)))
 	}
 	if !d.next.IsZero() {
-		wait = min(wait, max(minSleep, d.next.Sub(now)))
+		wait = min(wait, max(minSleep+time.Duration(len(d.open))*walkEach, d.next.Sub(now)))
 	}
 	return wait
 }

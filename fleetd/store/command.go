@@ -73,7 +73,7 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 	}
 	var saved []string
 	if err := s.plainTx(ctx, func(tx *Tx) (err error) {
-		if saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET state = given.state, because = given.because,
+		if saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET payload = given.payload, expires_at = given.expires_at, state = given.state, because = given.because,
 				sends = given.sends, sent_at = given.sent_at, reached = given.reached, heard_at = given.heard_at, asks = given.asks,
 				asked_at = given.asked_at, answer = given.answer, ended_at = given.ended_at
 			FROM given WHERE commands.id = given.id AND commands.owner = given.owner AND commands.ended_at = 0 RETURNING commands.id`); err != nil {
@@ -123,6 +123,8 @@ var (
 	// progressColumns are the key of a command, and what changes after it was added. The columns
 	// heard_at, asks and asked_at have the names of an earlier release: AnsweredAt, Queries, QueriedAt.
 	progressColumns = []column[commandRow]{
+		binary("payload", func(c commandRow) []byte { return c.Payload }),
+		number("expires_at", func(c commandRow) int64 { return micros(c.ExpiresAt) }),
 		text("id", func(c commandRow) string { return c.ID }),
 		text("owner", func(c commandRow) string { return c.Owner }),
 		text("state", func(c commandRow) string { return string(c.State) }),
@@ -140,9 +142,7 @@ var (
 		text("batch", func(c commandRow) string { return c.Batch }),
 		text("robot", func(c commandRow) string { return c.Robot }),
 		text("verb", func(c commandRow) string { return c.Verb }),
-		binary("payload", func(c commandRow) []byte { return c.Payload }),
 		number("created_at", func(c commandRow) int64 { return micros(c.CreatedAt) }),
-		number("expires_at", func(c commandRow) int64 { return micros(c.ExpiresAt) }),
 	})
 )
 
