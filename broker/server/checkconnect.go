@@ -13,13 +13,13 @@ import (
 // itself as armed without being connected.
 //
 // Two things that MQTT 3.1.1 allows and the library refuses are changed into something
-// that it accepts: a will without a payload, which OnConnect changes back, and an empty
+// that it accepts: a will without a payload, which authenticate changes back, and an empty
 // password, which becomes none. A malformed CONNECT gets no answer, as MQTT 3.1.1 requires
 // [MQTT-3.1.4-1].
-func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+func (g *guard) checkConnect(cl *mqtt.Client, pk *packets.Packet) error {
 	c := connOf(cl)
-	if c == nil || pk.ProtocolVersion == 5 {
-		return pk, nil // the library refuses a malformed one and OnConnect any other, both with codes that MQTT 5 clients know
+	if pk.ProtocolVersion == 5 {
+		return nil // connect refuses a malformed one and authenticate any other, both with codes that MQTT 5 clients know
 	}
 	connect := &pk.Connect
 	if connect.WillFlag && len(connect.WillPayload) == 0 {
@@ -38,12 +38,12 @@ func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 		answer = packets.ErrClientIdentifierNotValid
 		why = "no client id and no clean session: set clean session in the client, or a client id"
 	case code == packets.CodeSuccess:
-		return pk, nil
+		return nil
 	}
 	g.counters.add(connectRefused)
 	g.throttledLog.add(slog.LevelWarn, "connect refused", "malformed", addrOf(c.raw).String(), "remote", cl.Net.Remote, "why", why)
 	if answer != packets.CodeSuccess {
 		_ = g.srv.SendConnack(cl, answer, false, nil)
 	}
-	return pk, packets.ErrRejectPacket
+	return packets.ErrRejectPacket
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,8 +25,8 @@ type conn struct {
 	expires  time.Time           // expiry of the client's certificate; zero: none
 	since    time.Time
 
-	readAhead  []byte // CONNECT, passed to the library first
-	userName   string // in CONNECT; not authenticated
+	hello      *packets.Packet // CONNECT, until it is processed; nil: the first packet was another one
+	userName   string          // in CONNECT; not authenticated
 	timeout    atomic.Int64
 	unsent     unsent
 	counters   *counters
@@ -54,70 +53,79 @@ type conn struct {
 }
 
 // readConnect reads the first packet before anything is allocated for the client, and refuses one that is larger than
-// any CONNECT needs to be. Of a packet that is no CONNECT it reads the header, from which the library refuses it.
+// any CONNECT needs to be. Of a packet that is no CONNECT it reads the header only.
 func (c *conn) readConnect() error {
 	var b [1]byte
-	size := 0
+	var header packets.FixedHeader
 	for i := 0; i < 5; i++ {
 		if _, err := io.ReadFull(c.Conn, b[:]); err != nil {
 			return fmt.Errorf("wait for CONNECT: %w", err)
 		}
-		c.readAhead = append(c.readAhead, b[0])
 		if i == 0 {
+			if err := header.Decode(b[0]); err != nil {
+				return fmt.Errorf("decode the first packet: %w", err)
+			}
 			continue
 		}
-		size |= int(b[0]&0x7f) << (7 * (i - 1))
-		if size > maxConnect {
-			return fmt.Errorf("first packet has at least %d bytes: at most %d are allowed", size, maxConnect)
+		header.Remaining |= int(b[0]&0x7f) << (7 * (i - 1))
+		if header.Remaining > maxConnect {
+			return fmt.Errorf("first packet has at least %d bytes: at most %d are allowed", header.Remaining, maxConnect)
 		}
 		if b[0]&0x80 == 0 {
-			return c.readBody(size)
+			return c.readHello(header)
 		}
 	}
 	return errors.New("first packet with a malformed length")
 }
 
-// readBody reads the rest of a CONNECT, which has size bytes.
-func (c *conn) readBody(size int) error {
-	if c.readAhead[0]>>4 != packets.Connect {
+// readHello reads and decodes the rest of the first packet, unless it is no CONNECT.
+func (c *conn) readHello(header packets.FixedHeader) error {
+	if header.Type != packets.Connect {
 		return nil
 	}
-	head := len(c.readAhead)
-	c.readAhead = slices.Grow(c.readAhead, size)[:head+size]
-	if _, err := io.ReadFull(c.Conn, c.readAhead[head:]); err != nil {
+	body := make([]byte, header.Remaining)
+	if _, err := io.ReadFull(c.Conn, body); err != nil {
 		return fmt.Errorf("wait for the rest of CONNECT: %w", err)
 	}
-	// What is malformed has no name, and the library refuses it. Names refer to the bytes that it decodes.
-	pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect, Remaining: size}}
-	if pk.ConnectDecode(c.readAhead[head:]) == nil {
-		c.userName = string(pk.Connect.Username)
+	pk := &packets.Packet{FixedHeader: header, ProtocolVersion: 4}
+	if err := pk.ConnectDecode(body); err != nil {
+		return fmt.Errorf("decode CONNECT: %w", err)
 	}
+	c.hello, c.userName = pk, string(pk.Connect.Username)
 	return nil
 }
 
-// Read accepts nothing more once the gate is shut. It then goes on reading and discards,
-// because a socket that is closed with unread bytes may also lose what was written to it.
+// Read accepts nothing more once the gate is shut.
 func (c *conn) Read(b []byte) (n int, err error) {
 	c.leave()
-	if len(c.readAhead) > 0 {
-		n = copy(b, c.readAhead)
-		if c.readAhead = c.readAhead[n:]; len(c.readAhead) == 0 {
-			c.readAhead = nil // it may contain a password
-		}
-	} else {
-		n, err = c.Conn.Read(b)
-	}
-	if c.insideGate = c.gate.enter(); c.insideGate {
+	n, err = c.Conn.Read(b)
+	if c.enter() {
 		return n, err
 	}
-	for err == nil {
-		_, err = c.Conn.Read(b)
+	if err == nil {
+		err = c.discard()
 	}
 	c.markFlushed() // the peer has closed, so it reads nothing more
 	return 0, err
 }
 
-// leave is called by the reading goroutine only.
+// discard goes on reading, after the gate was shut, until the peer closes: a socket that is closed with unread bytes
+// may also lose what was written to it.
+func (c *conn) discard() error {
+	b := make([]byte, 512)
+	for {
+		if _, err := c.Conn.Read(b); err != nil {
+			return err
+		}
+	}
+}
+
+// enter is called by the reading goroutine only, like leave, before it processes something. It returns false once the gate is shut.
+func (c *conn) enter() bool {
+	c.insideGate = c.gate.enter()
+	return c.insideGate
+}
+
 func (c *conn) leave() {
 	if c.insideGate {
 		c.insideGate = false

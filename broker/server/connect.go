@@ -13,13 +13,9 @@ import (
 	"troupe/schema"
 )
 
-// OnConnect accepts or refuses a CONNECT. It sends the refusal itself, because the library
-// would close the connection without a CONNACK.
-func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
+// authenticate accepts or refuses the sender of a CONNECT, and answers a refused one.
+func (g *guard) authenticate(cl *mqtt.Client, pk *packets.Packet) error {
 	nc := connOf(cl)
-	if nc == nil {
-		return errors.New("connection was not accepted by the broker's listener")
-	}
 	if nc.emptyWill { // see checkConnect
 		pk.Connect.WillPayload, cl.Properties.Will.Payload = nil, nil
 	}
@@ -76,11 +72,11 @@ func connackCode(c access.ConnackCode) packets.Code {
 	return packets.ErrBadUsernameOrPassword
 }
 
-// OnConnectAuthenticate takes the client id over: when it returns true, the previous
-// connection with that id has ended. When it returns false, the library sends a CONNACK with code 5
-// (not authorized) and closes. A client that may try again later gets code 3 (server unavailable)
+// takeID takes the client id over: when it returns true, the previous
+// connection with that id has ended. When it returns false, the client gets a CONNACK with code 5
+// (not authorized). A client that may try again later gets code 3 (server unavailable)
 // here first, and Stop closes its connection, so that code 5 is not sent after it.
-func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
+func (g *guard) takeID(cl *mqtt.Client) bool {
 	c := clientOf(cl)
 	if c == nil || g.connectsTooOften(cl, c) {
 		return false
@@ -145,7 +141,7 @@ func (g *guard) isRobotInTime(c *client) bool {
 
 // identify authenticates the sender of a CONNECT, by its certificate or else by name and
 // password. Only an authenticated client learns what else is wrong with its CONNECT.
-func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal) {
+func (g *guard) identify(nc *conn, pk *packets.Packet) (*client, *access.Refusal) {
 	req := access.Connect{
 		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),
 		KeepAlive: pk.Connect.Keepalive, Clean: pk.Connect.Clean,

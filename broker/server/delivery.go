@@ -158,7 +158,7 @@ func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int)
 	if c == nil {
 		return
 	}
-	g.stopInFlight(c, pk)
+	g.stopInFlight(c, &pk)
 	if cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.client.Load()) {
 		g.cut(cl, c, unacknowledged, errUnacknowledged)
 	}
@@ -186,7 +186,7 @@ func (g *guard) countLost(c *conn) {
 }
 
 // afterWrite is called for each packet that was written to a client.
-func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk packets.Packet) {
+func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk *packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)
 		g.stopWritten(c, pk)

@@ -77,7 +77,7 @@ func (s *Server) drain(limit time.Duration) {
 		return
 	}
 	for i, c := range open {
-		if w := c.client.Load(); w == nil || !s.established(c) {
+		if w := c.client.Load(); w == nil || !s.routes(c) {
 			continue
 		}
 		select {
@@ -115,8 +115,8 @@ func (s *Server) hangUp() {
 	}
 }
 
-// established reports whether the library routes to c.
-func (s *Server) established(c *conn) bool {
+// routes reports whether the library routes to c.
+func (s *Server) routes(c *conn) bool {
 	cl, known := s.mochi.Clients.Get(c.client.Load().ClientID)
 	return known && connOf(cl) == c
 }
@@ -132,7 +132,7 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 	case pk.TopicName == endTopic:
 		pk.FixedHeader = packets.FixedHeader{Type: packets.Pingresp}
 	case isPlaceholder(pk.TopicName):
-		return g.replacePlaceholder(cl, pk)
+		g.replacePlaceholder(cl, &pk)
 	}
 	return pk
 }

@@ -40,7 +40,8 @@ type guard struct {
 	throttledLog *logThrottle // for everything that clients cause
 	counters     *counters
 	srv          *mqtt.Server
-	robots       *mqtt.Server // srv for connections of robots, see withBuffers
+	robots       *mqtt.Server // srv for connections of robots, see withQueue
+	stacks       *stacks      // for their packets
 	self         *mqtt.Client // publishes the broker's own messages
 	sessions     *sessions
 	retained     retainedDocs
@@ -76,10 +77,9 @@ func (g *guard) ID() string { return "guard" }
 // about one that is missing here.
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
-		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
 		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill,
 		mqtt.OnWillSent,
-		mqtt.OnRetainMessage, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
+		mqtt.OnRetainMessage, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
 
@@ -96,9 +96,9 @@ func clientOf(cl *mqtt.Client) *client {
 	return nil
 }
 
-// OnSessionEstablished ends the time in which the connection counts as waiting for
+// established ends the time in which the connection counts as waiting for
 // CONNECT.
-func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
+func (g *guard) established(cl *mqtt.Client) {
 	connOf(cl).connectDone()
 	if g.isRobotInTime(clientOf(cl)) {
 		connOf(cl).uncount()
@@ -110,7 +110,8 @@ func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, append(names, "remote", cl.Net.Remote)...)
 }
 
-func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
+// disconnected logs why the connection of a client ended.
+func (g *guard) disconnected(cl *mqtt.Client, err error) {
 	if g.closing.Load() {
 		return
 	}
@@ -218,17 +219,17 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 			fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
-	g.dropReleasedStops(c, pk)
+	g.dropReleasedStops(c, &pk)
 	g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
-	g.notifyUndelivered(c, pk)
-	g.notifyUndeliveredStop(c, pk)
+	g.notifyUndelivered(c, &pk)
+	g.notifyUndeliveredStop(c, &pk)
 	return pk, nil
 }
 
 // notifyUndelivered notifies the sender of a command, also of a stop, if its robot does not receive
 // it. The broker keeps no command for later, so nobody would answer. fleetd gets none: it
 // watches the presence of robots.
-func (g *guard) notifyUndelivered(c *client, pk packets.Packet) {
+func (g *guard) notifyUndelivered(c *client, pk *packets.Packet) {
 	row, params, _ := g.ns.Match(pk.TopicName)
 	if row.Kind != schema.TopicCmd || c.Role == schema.RoleFleetd {
 		return
@@ -248,7 +249,7 @@ func (g *guard) notifyUndelivered(c *client, pk packets.Packet) {
 // notifyUndeliveredStop notifies the sender of a live stop if no fleetd receives it, which would tell all robots,
 // and a robot that it names does not either, or if it names none, no robot does. Only robots know their
 // labels, so one that selects by labels counts as one that names none.
-func (g *guard) notifyUndeliveredStop(c *client, pk packets.Packet) {
+func (g *guard) notifyUndeliveredStop(c *client, pk *packets.Packet) {
 	if !g.isLiveStop(pk.TopicName) || c.Role == schema.RoleFleetd {
 		return
 	}
@@ -302,7 +303,7 @@ func listed(names []string) string {
 // answerUnroutable refuses and acknowledges a PUBLISH to a topic that begins with $, such
 // as $SYS/x. The library would ignore it without an acknowledgement, and its sender would
 // send it again for ever.
-func (g *guard) answerUnroutable(cl *mqtt.Client, pk packets.Packet) {
+func (g *guard) answerUnroutable(cl *mqtt.Client, pk *packets.Packet) {
 	c := clientOf(cl)
 	if c == nil || mqtt.IsValidFilter(pk.TopicName, true) || pk.PublishValidate(0) != packets.CodeSuccess {
 		return

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -83,58 +81,6 @@ func (*acceptAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
 	if c := connOf(cl); c != nil { // accepted by our listener
 		_ = c.send()
 	}
-}
-
-// The library panics on an MQTT 5 SUBSCRIBE that ends before its options. The guard
-// refuses MQTT 5, but MQTT 3.1.1 may have such packets, too.
-func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		srv := mqtt.New(&mqtt.Options{Capabilities: capabilities(Config{MaxClients: 10}), Logger: slog.New(slog.DiscardHandler),
-			SysTopicResendInterval: 60})
-		if err := srv.AddHook(&acceptAll{}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := srv.Serve(); err != nil {
-			t.Fatal(err)
-		}
-		var n counters
-		cfg, err := Config{Dev: true}.complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		files := &fileWatcher{}
-		files.current.Store(&credentials{users: *cfg.Users})
-		l := newListener(cfg, nil, newGuard(cfg, files, srv, &n))
-		connect := func() net.Conn {
-			ours, theirs := newPipe()
-			l.start(ours, nil)
-			hello := []byte{0x10, 15, 0, 4, 'M', 'Q', 'T', 'T', 5, 2, 0, 60, 0, 0, 2, 'x', '1'}
-			if _, err := theirs.Write(hello); err != nil {
-				t.Fatal(err)
-			}
-			if b := make([]byte, 2); true {
-				if _, err := io.ReadFull(theirs, b); err != nil || b[0] != 0x20 {
-					t.Fatalf("CONNACK % x: %v", b, err)
-				}
-				_, _ = io.ReadFull(theirs, make([]byte, b[1]))
-			}
-			return theirs
-		}
-		c := connect()
-		if _, err := c.Write([]byte{0x82, 6, 0, 1, 0, 0, 1, 'a'}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if n.get(panicked) != 1 {
-			t.Fatalf("%d panics: the library no longer panics, or the packet did not reach it", n.get(panicked))
-		}
-		if _, there := srv.Clients.Get("x1"); there {
-			t.Error("the library still has the client")
-		}
-		connect()
-		l.close()
-		_ = srv.Close()
-	})
 }
 
 func TestClientIDIsPassedOnAfterOldConnectionEnded(t *testing.T) {

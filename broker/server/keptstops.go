@@ -189,7 +189,7 @@ func (g *guard) keepLiveStop(topic string, payload []byte, qos byte) {
 
 // dropReleasedStops drops those live stops that a document of fleetd releases: a robot that connects now would latch
 // them again.
-func (g *guard) dropReleasedStops(c *client, pk packets.Packet) {
+func (g *guard) dropReleasedStops(c *client, pk *packets.Packet) {
 	if !g.stops.some.Load() || c.Role != schema.RoleFleetd {
 		return
 	}
@@ -259,7 +259,7 @@ func (g *guard) sendKeptStops(cl *mqtt.Client, c *conn) {
 }
 
 // stopInFlight records a delivery of QoS 1 or 2.
-func (g *guard) stopInFlight(c *conn, pk packets.Packet) {
+func (g *guard) stopInFlight(c *conn, pk *packets.Packet) {
 	if pk.FixedHeader.Type != packets.Publish || !g.getsKeptStops(c) {
 		return
 	}
@@ -279,7 +279,7 @@ func (g *guard) stopAcknowledged(c *conn, id uint16) {
 }
 
 // stopWritten records a stop of QoS 0 as acknowledged: nothing better will be known about it.
-func (g *guard) stopWritten(c *conn, pk packets.Packet) {
+func (g *guard) stopWritten(c *conn, pk *packets.Packet) {
 	if pk.FixedHeader.Qos > 0 || !g.getsKeptStops(c) {
 		return
 	}

@@ -44,6 +44,8 @@ type listener struct {
 	cleanUp func(*conn)
 	// onEnd is called when establish has returned.
 	onEnd func(*conn)
+	// onClose is called when the listener is closed and all connections have ended.
+	onClose func()
 
 	endpoints []*endpoint // none: in-process connections only
 	wg        sync.WaitGroup
@@ -215,7 +217,11 @@ func (l *listener) serve(c *conn) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.counters.add(panicked)
-			l.log.Error("connection panicked", "remote", remote(c.raw), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			stack := debug.Stack()
+			if h, other := p.(*handlerPanic); other {
+				p, stack = h.value, h.stack
+			}
+			l.log.Error("connection panicked", "remote", remote(c.raw), "panic", fmt.Sprint(p), "stack", string(stack))
 			l.cleanUp(c)
 		}
 	}()
@@ -260,6 +266,7 @@ func (l *listener) close() {
 		c.Close()
 	}
 	l.wg.Wait()
+	l.onClose()
 }
 
 // addrOf is the peer's address, for IPv6 its /64 network, since one host there has 2^64

@@ -108,12 +108,12 @@ func TestFailingAcceptIsRetried(t *testing.T) {
 		l := &listener{
 			limits: limits{connect: time.Second, write: time.Second, total: 1, waiting: 1, waitingIP: 1}, log: slog.New(slog.DiscardHandler),
 			counters: &n, endpoints: []*endpoint{{kind: "mqtt", ln: f}}, conns: map[*conn]struct{}{}, waiting: map[netip.Addr]map[*conn]struct{}{},
-			establish: func(*conn) error { close(served); return nil }, onEnd: func(*conn) {}, cleanUp: func(*conn) {},
+			establish: func(*conn) error { close(served); return nil }, onEnd: func(*conn) {}, cleanUp: func(*conn) {}, onClose: func() {},
 		}
 		l.open()
 		ours, theirs := newPipe()
 		f.conns <- ours
-		_, _ = theirs.Write([]byte{0x10, 0})
+		_, _ = theirs.Write([]byte{0xc0, 0}) // what it is matters to establish only
 		<-served
 		l.close()
 		if got := n.get(acceptError); got != 20 {

@@ -189,7 +189,7 @@ func (g *guard) unroute(c *conn) {
 
 // replacePlaceholder replaces a placeholder that is about to be written by its document. A document that
 // was deleted is sent as its deletion, and a void placeholder is replaced by a PINGRESP.
-func (g *guard) replacePlaceholder(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+func (g *guard) replacePlaceholder(cl *mqtt.Client, pk *packets.Packet) {
 	topic := string(pk.Payload)
 	// Read the document before the placeholder is removed: a later change is queued behind the
 	// placeholder and makes it void, or is postponed again.
@@ -199,9 +199,9 @@ func (g *guard) replacePlaceholder(cl *mqtt.Client, pk packets.Packet) packets.P
 			atomic.AddInt64(&g.srv.Info.Inflight, -1)
 		}
 		c.tally.queued.Add(-1)
-		return noPacket
+		*pk = noPacket
+		return
 	}
 	pk.TopicName, pk.Payload, pk.FixedHeader.Retain = topic, doc.Payload, kept
 	g.counters.add(postponedSent)
-	return pk
 }

@@ -22,7 +22,7 @@ type retainedByUser struct {
 
 // recordWriter is called for each document that is retained or deleted, while the guard
 // holds its lock on retained documents.
-func (g *guard) recordWriter(c *client, pk packets.Packet) {
+func (g *guard) recordWriter(c *client, pk *packets.Packet) {
 	g.byUser.mu.Lock()
 	defer g.byUser.mu.Unlock()
 	if c == nil || len(pk.Payload) == 0 || c.serial != "" || c.Role == schema.RoleRobot || c.Role == schema.RoleFleetd ||

@@ -60,7 +60,7 @@ func TestReplacedDocumentIsNeitherDeletedNorLoggedAsDeleted(t *testing.T) {
 		for _, topic := range topics {
 			pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish, Retain: true}, TopicName: topic, Payload: []byte(name)}
 			srv.Topics.RetainMessage(pk)
-			g.recordWriter(&client{Identity: access.Identity{Role: schema.RoleAdmin}, user: access.User{Name: name, Role: schema.RoleAdmin}}, pk)
+			g.recordWriter(&client{Identity: access.Identity{Role: schema.RoleAdmin}, user: access.User{Name: name, Role: schema.RoleAdmin}}, &pk)
 		}
 	}
 	retain("ann") // who is not in the users file any more

@@ -48,7 +48,7 @@ func (k *retainedDocs) begin(topic *string, size int, must bool) bool {
 
 // OnRetainMessage is called when a document was retained or deleted.
 func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
-	g.recordWriter(clientOf(cl), pk)
+	g.recordWriter(clientOf(cl), &pk)
 	g.retained.bytes.Add(g.retained.delta)
 	g.retained.Unlock()
 }
@@ -71,7 +71,7 @@ func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	case pk.TopicName == endTopic:
 		c.markFlushed()
 	default:
-		g.afterWrite(cl, c, pk)
+		g.afterWrite(cl, c, &pk)
 	}
 }
 

@@ -54,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 	s.mochi = mqtt.New(&mqtt.Options{
 		Capabilities:             capabilities(cfg),
 		Logger:                   slog.New(libraryLog{cfg.Logger.Handler()}),
-		ClientNetReadBufferSize:  readBuffer,
+		ClientNetReadBufferSize:  1, // the library reads nothing itself, see session.go
 		ClientNetWriteBufferSize: 4 << 10,
 	})
 	s.guard = newGuard(cfg, s.files, s.mochi, &s.counters)
@@ -102,20 +102,20 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	return c
 }
 
-// The library reads from a client through a buffer. A robot's messages are mostly smaller than its buffer, and a
-// larger one is read past it.
+// readBuffer and robotReadBuffer are the sizes of the buffers through which packets are read. A robot's messages are mostly smaller,
+// and the rest of a larger one is read past the buffer.
 const (
 	readBuffer      = 4 << 10
 	robotReadBuffer = 512
 )
 
-// withBuffers returns srv, the same clients, topics and hooks, with which clients that it establishes get queues and
-// buffers of other sizes. The library has one size for all, and a queue takes its whole size while it is empty:
+// withQueue returns srv, the same clients, topics and hooks, whose NewClient makes clients with a queue of
+// another size. The library has one size for all, and a queue takes its whole size while it is empty:
 // there are thousands of robots, each of which gets little, and few clients that get much.
-func withBuffers(srv *mqtt.Server, queued, read int) *mqtt.Server {
+func withQueue(srv *mqtt.Server, size int) *mqtt.Server {
 	same, options, limits := *srv, *srv.Options, *srv.Options.Capabilities
-	limits.MaximumClientWritesPending = int32(queued)
-	options.Capabilities, options.ClientNetReadBufferSize = &limits, read
+	limits.MaximumClientWritesPending = int32(size)
+	options.Capabilities = &limits
 	same.Options = &options
 	return &same
 }
@@ -133,7 +133,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 		},
 		passwords: newPasswords(),
 	}
-	g.robots = withBuffers(srv, cfg.MaxQueuedRobot, robotReadBuffer)
+	g.robots, g.stacks = withQueue(srv, cfg.MaxQueuedRobot), newStacks()
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
 	g.senderRates.rates = g.rates
@@ -168,13 +168,9 @@ func newListener(cfg Config, endpoints []*endpoint, g *guard) *listener {
 		endpoints:    endpoints,
 		conns:        map[*conn]struct{}{},
 		waiting:      map[netip.Addr]map[*conn]struct{}{},
-		establish: func(c *conn) error {
-			if g.announcedRole(c) == schema.RoleRobot {
-				return g.robots.EstablishConnection("tcp", c)
-			}
-			return srv.EstablishConnection("tcp", c)
-		},
-		onExpiry: g.expired,
+		establish:    g.serve,
+		onClose:      g.stacks.close,
+		onExpiry:     g.expired,
 		onEnd: func(c *conn) {
 			g.countLost(c)
 			g.unroute(c)

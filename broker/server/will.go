@@ -81,9 +81,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	return will, nil
 }
 
-// sendWillOf sends the will of a client whose handling panicked, which the library then
-// never does. A second CONNECT is the only packet that makes the library send a will,
-// unless it has sent it already.
+// sendWillOf sends the will of a client whose handling panicked.
 func (g *guard) sendWillOf(cl *mqtt.Client) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -91,8 +89,7 @@ func (g *guard) sendWillOf(cl *mqtt.Client) {
 			g.log.Error("sending a will panicked", "client", cl.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	// the library sends the will and then refuses the packet
-	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}})
+	sendWill(g.srv, cl)
 }
 
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {

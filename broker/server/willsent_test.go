@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"troupe/broker/brokertest"
@@ -32,6 +33,30 @@ func TestWillIsSentForClientCutForAbuse(t *testing.T) {
 		if n := b.Status()["clients_cut_for_abuse"]; n != 1 {
 			t.Errorf("forbidden %s: %d clients cut", what, n)
 		}
+	}
+}
+
+// Packets of robots are processed on shared goroutines, those of others on the connection's own.
+func TestPanicEndsOnlyItsConnection(t *testing.T) {
+	b := start(t, brokertest.InProcess)
+	if err := server.PanicsAt(b.Backend.(*server.Server), r1+"event"); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.PanicsAt(b.Backend.(*server.Server), r1+"cmd/op1/sys/ping"); err != nil {
+		t.Fatal(err)
+	}
+	watcher := b.Client(t, "r2")
+	for _, name := range []string{"r1", "op1"} {
+		for range 3 {
+			c := b.Client(t, name)
+			_ = c.Raw(slices.Concat(packet(r1+"event", "{}"), packet(r1+"cmd/op1/sys/ping", "{}")))
+			c.Lost()
+		}
+		brokertest.Eventually(t, "the library has forgotten "+name, func() bool { return len(server.Connected(b.Backend.(*server.Server))) == 1 })
+	}
+	watcher.Ping()
+	if n := b.Status()["connections_panicked"]; n != 6 {
+		t.Errorf("%d panics", n)
 	}
 }
 
