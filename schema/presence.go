@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"cmp"
+	"time"
+)
+
 // Presence is the retained document in which a robot or fleetd reports that it is
 // online. The last will of a connection contains the session and no time, because it is
 // sent at an unknown time after it was written.
@@ -31,7 +36,8 @@ func (p *Presence) Validate() []Problem {
 
 // Heartbeat is sent by the robot's control loop, so that it stops if the loop hangs,
 // although the connection still exists. QoS 0, every 2 s unless the
-// setting heartbeat_ms says otherwise.
+// setting heartbeat_ms says otherwise; every 10 s while the robot is at rest and all fleetd
+// instances accept it (RestHeartbeatMS).
 type Heartbeat struct {
 	Session  string         `json:"session" doc:"the connection that wrote this"`
 	Seq      int64          `json:"seq" doc:"counts up with each heartbeat of a session"`
@@ -40,8 +46,22 @@ type Heartbeat struct {
 	Mode     ModeID         `json:"mode" doc:"the mode in charge"`
 	Safety   SafetyState    `json:"safety" doc:"the state of the safety core"`
 	StateSeq int64          `json:"state_seq" doc:"state_seq of the newest state"`
+	NextMS   int64          `json:"next_ms,omitzero" doc:"the next heartbeat comes within this time; left out: 2000"`
 	Link     HeartbeatLink  `json:"link" doc:"whether heartbeats of fleetd or of a panel at the robot arrive"`
 	Clock    HeartbeatClock `json:"clock" doc:"the robot's clock and the fleet's"`
+}
+
+// RestHeartbeatMS is the interval of the heartbeats of a robot at rest: it performs nothing, nobody
+// has control of it, and its state has not changed for a while. The robot uses it only while every
+// fleetd and every panel whose heartbeats it receives accepts it (FleetHeartbeat.MaxHeartbeatMS).
+const RestHeartbeatMS = 10_000
+
+// DefaultHeartbeat is the interval of heartbeats that do not name the next one.
+const DefaultHeartbeat = 2 * time.Second
+
+// Next is the time within which the heartbeat after h comes.
+func (h *Heartbeat) Next() time.Duration {
+	return cmp.Or(time.Duration(h.NextMS)*time.Millisecond, DefaultHeartbeat)
 }
 
 // HeartbeatLink echoes the newest fleet heartbeat that the robot has received: its
@@ -67,6 +87,7 @@ func (h *Heartbeat) Validate() []Problem {
 	c.present("/boot", h.Boot != "")
 	c.atLeast("/seq", h.Seq, 1)
 	c.atLeast("/mono_ms", h.MonoMS, 0)
+	c.atLeast("/next_ms", h.NextMS, 0)
 	return c
 }
 
@@ -78,6 +99,9 @@ type FleetHeartbeat struct {
 	Session  string        `json:"session" doc:"the connection that wrote this"`
 	Seq      int64         `json:"seq" doc:"counts up with each heartbeat of a session"`
 	Instance FleetInstance `json:"instance,omitzero" doc:"the fleetd that sends it"`
+	// MaxHeartbeatMS lets an earlier release, which counts robots as lost after 15 s, go on beside
+	// robots that would send heartbeats every 10 s.
+	MaxHeartbeatMS int64 `json:"max_heartbeat_ms,omitzero" doc:"the longest interval of the robot's heartbeats that the sender can judge; left out: that of the setting heartbeat_ms"`
 }
 
 // FleetInstance is what an instance of fleetd says of itself to the others, for people. Robots

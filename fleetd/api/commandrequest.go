@@ -165,7 +165,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
 }
 
-// heartbeatTimeout is a little more than the longest time between two heartbeats of a robot.
+// heartbeatTimeout is a little more than the longest time from a change of a robot's state to its next heartbeat.
 const heartbeatTimeout = 2500 * time.Millisecond
 
 // needsSight reports whether robots carry out a verb only if its sender has seen them since

@@ -13,7 +13,9 @@ import (
 // its connection is not half-open.
 func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	seq := f.beats.Add(1)
-	body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq, Instance: f.instance()})
+	body, err := schema.Encode(schema.FleetHeartbeat{
+		TS: schema.TimeOf(now), Session: session, Seq: seq, Instance: f.instance(), MaxHeartbeatMS: schema.RestHeartbeatMS,
+	})
 	if err != nil {
 		f.log.Error("heartbeat not encoded", "error", err)
 	}

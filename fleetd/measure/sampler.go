@@ -16,9 +16,6 @@ import (
 // by less, values join those that the minute had; if by more, the minute that has more values in the end stays.
 const Window = 15
 
-// DefaultHeartbeat is how often robots send heartbeats if the setting heartbeat_ms says nothing else.
-const DefaultHeartbeat = 2 * time.Second
-
 // State is the minutes of all robots that are not over, and those that were emitted lately.
 type State struct {
 	robots map[string]*robot
@@ -118,7 +115,7 @@ func Step(s *State, now time.Time, ev Event) []Minute {
 func (s *State) robot(id string) *robot {
 	r := s.robots[id]
 	if r == nil {
-		r = &robot{every: DefaultHeartbeat}
+		r = &robot{every: schema.DefaultHeartbeat}
 		s.robots[id] = r
 	}
 	return r
@@ -172,8 +169,9 @@ func (r *robot) takeBeat(b Beat, now time.Time) {
 	if gap := now.Sub(r.beatAt); h.Boot == before.Boot && gap >= 0 {
 		r.add(HeartbeatGap, milliseconds(gap), now)
 	}
-	// The robot sends the next heartbeat heartbeat_ms after the last one, in the first step of its loop that is not earlier.
-	if late := h.MonoMS - before.MonoMS - r.every.Milliseconds(); h.Session == before.Session && h.Boot == before.Boot && h.Seq == before.Seq+1 && late >= 0 {
+	// The robot sends the next heartbeat heartbeat_ms after the last one, or when that one announced it, in the first step of
+	// its loop that is not earlier. If it is no longer at rest, it sends it before.
+	if late := h.MonoMS - before.MonoMS - cmp.Or(before.NextMS, r.every.Milliseconds()); h.Session == before.Session && h.Boot == before.Boot && h.Seq == before.Seq+1 && late >= 0 {
 		r.add(LoopLateness, float64(late), now)
 	}
 	r.beat, r.beatAt = h, now
@@ -208,7 +206,7 @@ func (r *robot) takeState(d *schema.State, now time.Time) {
 }
 
 func (r *robot) takeConfig(c *schema.ReportedConfig) {
-	r.every = DefaultHeartbeat
+	r.every = schema.DefaultHeartbeat
 	if ms, err := strconv.ParseInt(string(c.Applied["heartbeat_ms"]), 10, 64); err == nil && ms > 0 {
 		r.every = time.Duration(ms) * time.Millisecond
 	}

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// Late is the age at which a heartbeat, due every 2 s, is overdue.
-	Late = 5 * time.Second
-	// Silence is the age of the newest heartbeat at which a robot counts as lost.
-	Silence = 15 * time.Second
+	// Late is the age at which a heartbeat is overdue, of a robot that sends one every 2 s. Of others it is later by Facts.Pause.
+	Late = schema.DefaultHeartbeat + 3*time.Second
+	// Silence is the age of the newest heartbeat at which such a robot counts as lost.
+	Silence = schema.DefaultHeartbeat + 13*time.Second
 	// Grace is how long fleetd waits for messages of robots after it connected to the
 	// broker, before it calls a robot lost.
 	Grace = 10 * time.Second
 	// Slow is the round trip time above which a robot is degraded.
 	Slow = time.Second
-	// RoundTripExpiry is the age at which a round trip time says nothing about now any more. A robot
+	// RoundTripExpiry is the age at which a round trip time of such a robot says nothing about now any more. A robot
 	// echoes the heartbeat of one instance of fleetd only, so the others measure none.
-	RoundTripExpiry = 6 * time.Second
+	RoundTripExpiry = 3 * schema.DefaultHeartbeat
 	// DisputeTimeout is how long a name counts as used by two robots after the last sign of it.
 	// Two robots that take over each other's session reconnect within seconds.
 	DisputeTimeout = 5 * time.Minute
@@ -48,6 +48,7 @@ type Facts struct {
 	WakeAt     time.Time            // when a sleeping robot wakes up, by fleetd's clock
 	Session    string               // the current or the last session
 	AliveAt    time.Time            // newest proof that the robot's control loop runs
+	Pause      time.Duration        // by how much later than usual the heartbeat after the newest one may come: the robot is at rest
 	MessageAt  time.Time            // newest other live message: the connection is alive
 	Link       schema.LinkState     // link state in the robot's heartbeat
 	RoundTrips [2]time.Duration     // the newest two round trip times; 0 = none
@@ -89,7 +90,7 @@ func (f Facts) ApplyPresence(p schema.Presence, retained bool, at time.Time) Fac
 		// A session began and ended while fleetd was not connected. The session before is
 		// not marked as ended: if this document is an old one after all, the next heartbeat
 		// of that session corrects it.
-		f.Link, f.RoundTrips = "", [2]time.Duration{}
+		f.Link, f.RoundTrips, f.Pause = "", [2]time.Duration{}, 0
 	}
 	f.Session = p.Session
 	f.State, f.StateAt, f.Reason, f.WakeAt = p.State, at, p.Reason, time.Time{}
@@ -115,13 +116,13 @@ func (f Facts) ApplyHeartbeat(h schema.Heartbeat, at time.Time) Facts {
 		f = f.reopen(h.Session)
 	}
 	f = f.begin(h.Session, at)
-	f.AliveAt, f.Link = at, h.Link.State
+	f.AliveAt, f.Link, f.Pause = at, h.Link.State, max(0, h.Next()-schema.DefaultHeartbeat)
 	return f.recordBoot(h.Boot, false, at)
 }
 
 // ApplyRoundTrip applies a round trip time.
 func (f Facts) ApplyRoundTrip(d time.Duration, at time.Time) Facts {
-	if at.Sub(f.MeasuredAt) >= RoundTripExpiry {
+	if at.Sub(f.MeasuredAt) >= RoundTripExpiry+f.Pause {
 		f.RoundTrips[0] = 0
 	}
 	f.RoundTrips[0], f.RoundTrips[1], f.MeasuredAt = d, f.RoundTrips[0], at
@@ -130,7 +131,7 @@ func (f Facts) ApplyRoundTrip(d time.Duration, at time.Time) Facts {
 
 // roundTrip returns the lower of the newest two, so that one late packet does not count; 0 = unknown.
 func (f Facts) roundTrip(now time.Time) time.Duration {
-	if f.RoundTrips[1] == 0 || now.Sub(f.MeasuredAt) >= RoundTripExpiry {
+	if f.RoundTrips[1] == 0 || now.Sub(f.MeasuredAt) >= RoundTripExpiry+f.Pause {
 		return 0
 	}
 	return min(f.RoundTrips[0], f.RoundTrips[1])
@@ -178,7 +179,7 @@ func (f Facts) begin(session string, at time.Time) Facts {
 	}
 	if f.Session != session {
 		f = f.end()
-		f.Link, f.RoundTrips = "", [2]time.Duration{}
+		f.Link, f.RoundTrips, f.Pause = "", [2]time.Duration{}, 0
 	}
 	f.Session = session
 	f.State, f.StateAt, f.Reason, f.WakeAt = schema.PresenceOnline, at, "", time.Time{}

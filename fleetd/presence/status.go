@@ -90,16 +90,16 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 		return Assessment{Status: Unknown, Since: d.Since, Why: "no heartbeat since fleetd connected at " + clock(d.Since)}
 	}
 	from := later(f.AliveAt, d.Since)
-	age := now.Sub(from)
+	age, late, silence := now.Sub(from), Late+f.Pause, Silence+f.Pause
 	switch {
-	case age >= Silence && now.Sub(f.MessageAt) < Late:
-		return Assessment{Status: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs", Hangs: true}
-	case age >= Silence:
-		return Assessment{Status: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from)}
-	case age >= Late && now.Sub(f.MessageAt) < Late:
-		return Assessment{Status: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s", int(age.Seconds()))}
-	case age >= Late:
-		return Assessment{Status: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
+	case age >= silence && now.Sub(f.MessageAt) < Late:
+		return Assessment{Status: Lost, Since: from.Add(silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs", Hangs: true}
+	case age >= silence:
+		return Assessment{Status: Lost, Since: from.Add(silence), Why: "no heartbeat since " + clock(from)}
+	case age >= late && now.Sub(f.MessageAt) < Late:
+		return Assessment{Status: Degraded, Since: from.Add(late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s", int(age.Seconds()))}
+	case age >= late:
+		return Assessment{Status: Degraded, Since: from.Add(late), Why: fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
 	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
 		return Assessment{Status: Degraded, Since: f.AliveAt, Why: "the robot reports its link as " + string(f.Link)}
 	}

@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -61,7 +62,11 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 		if len(words) > 1 && !strings.Contains(words[1], "=") {
 			link = schema.LinkState(words[1])
 		}
-		return f.ApplyHeartbeat(schema.Heartbeat{Session: words[0], Boot: boot(words), Link: schema.HeartbeatLink{State: link}}, now), d
+		next, err := time.ParseDuration(cmp.Or(option(words, "next="), "0s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.ApplyHeartbeat(schema.Heartbeat{Session: words[0], Boot: boot(words), NextMS: next.Milliseconds(), Link: schema.HeartbeatLink{State: link}}, now), d
 	case "trip":
 		took, err := time.ParseDuration(words[0])
 		if err != nil {
@@ -78,9 +83,12 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 }
 
 // boot finds boot=... among the words.
-func boot(words []string) string {
+func boot(words []string) string { return option(words, "boot=") }
+
+// option is what follows the prefix in the word that has it; empty = no word has.
+func option(words []string, prefix string) string {
 	for _, w := range words {
-		if b, ok := strings.CutPrefix(w, "boot="); ok {
+		if b, ok := strings.CutPrefix(w, prefix); ok {
 			return b
 		}
 	}

@@ -30,14 +30,15 @@ func (f Facts) robot(id string) (RobotFacts, bool) {
 // RobotFacts are what are known now of one robot.
 type RobotFacts struct {
 	Online      bool
-	SignedOff   bool      // it disconnected in order, as when it sleeps or is switched off: that is not silence
-	SeenAt      time.Time // when its newest heartbeat arrived; zero = none since fleetd started
-	Idle        bool      // it performs nothing that the content would interrupt
-	InWindow    bool      // a maintenance window of its site is open; true if its site has none
-	WindowOpens time.Time // when the next one opens; zero = never
-	Pinned      bool      // a person pinned what it has of this kind
-	Newer       string    // a later rollout of this kind that gave this robot something, or will; empty = none
-	DesiredRev  int64     // of its newest desired document of this kind; 0 = there is none
+	SignedOff   bool          // it disconnected in order, as when it sleeps or is switched off: that is not silence
+	SeenAt      time.Time     // when its newest heartbeat arrived; zero = none since fleetd started
+	Pause       time.Duration // by how much later than 2 s after its newest heartbeat the next one may come: it is at rest
+	Idle        bool          // it performs nothing that the content would interrupt
+	InWindow    bool          // a maintenance window of its site is open; true if its site has none
+	WindowOpens time.Time     // when the next one opens; zero = never
+	Pinned      bool          // a person pinned what it has of this kind
+	Newer       string        // a later rollout of this kind that gave this robot something, or will; empty = none
+	DesiredRev  int64         // of its newest desired document of this kind; 0 = there is none
 	// Same says that the newest desired document asks for the content that this rollout gave it last (what it had, while
 	// it is restored), such as after fleetd signed it again under a higher revision. A higher revision that is not the
 	// same is something newer.

@@ -12,8 +12,8 @@ import (
 )
 
 // SilentAfter is the age of the newest heartbeat at which a robot that began to activate the content counts as failed:
-// three of its heartbeats, which are due every 2 s.
-const SilentAfter = 3 * 2 * time.Second
+// three of its heartbeats, which are due every 2 s. If the next one is due later, the robot counts as failed so much later.
+const SilentAfter = 3 * schema.DefaultHeartbeat
 
 // RestoreOfflineWait is how long a rollback waits for a robot that is not reachable. Its desired document is what it had
 // before, so it gets that whenever it returns; only the rollback does not wait to see it.
@@ -168,7 +168,7 @@ func (s *step) judgeOffered(i int, fact RobotFacts, on Event) {
 // silence and not absence.
 func (s *step) awaitsSilence(b *Robot, fact RobotFacts) bool {
 	activating := b.State == Active || b.State == Offered && (b.Phase == schema.DeployActivating || b.Phase == schema.DeployActive)
-	return activating && !fact.SignedOff && (s.over(s.lastReceivedAt(b, fact), SilentAfter) || !fact.Online)
+	return activating && !fact.SignedOff && (s.over(s.lastReceivedAt(b, fact), SilentAfter+fact.Pause) || !fact.Online)
 }
 
 // lastReceivedAt is when fleetd received something from the robot last, or could have begun to: after a restart of the
@@ -190,10 +190,11 @@ func latest(times ...time.Time) (t time.Time) {
 func (s *step) silence(i int, fact RobotFacts, when string) bool {
 	b := &s.robots[i]
 	received := s.lastReceivedAt(b, fact)
-	if !s.over(received, SilentAfter) {
+	limit := SilentAfter + fact.Pause
+	if !s.over(received, limit) {
 		return false
 	}
-	if !s.moveRobot(i, OnSilent, fmt.Sprintf("no heartbeat arrived for %s %s", SilentAfter, when), s.now) {
+	if !s.moveRobot(i, OnSilent, fmt.Sprintf("no heartbeat arrived for %s %s", limit, when), s.now) {
 		return false
 	}
 	b.Group, b.SpentAt = groupSilent, time.Time{}

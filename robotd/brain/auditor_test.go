@@ -35,8 +35,9 @@ type auditor struct {
 	handled int    // interrupts that ran then
 
 	stateSeq int64
-	shown    schema.State // the newest published one
-	modes    schema.Modes // the same
+	shown    schema.State     // the newest published one
+	modes    schema.Modes     // the same
+	beat     schema.Heartbeat // the newest
 	eventSeq int64
 	finals   map[command.Key]schema.Status // published, not counting repetitions
 	unsaved  map[command.Key]bool          // their answer was published although the disk refused it
@@ -292,6 +293,13 @@ func (a *auditor) published(e effect.Publish) {
 				a.fail("the alert %s has no row in schema.Alerts", alert.Type)
 			}
 		}
+	case schema.TopicHeartbeat:
+		d, p := schema.DecodeStrict[schema.Heartbeat](e.Payload)
+		check(p)
+		if late := d.MonoMS - a.beat.MonoMS - a.beat.Next().Milliseconds(); d.Session == a.beat.Session && d.Boot == a.beat.Boot && late > watchEvery.Milliseconds() {
+			a.fail("heartbeat %d comes %d ms later than the one before announced", d.Seq, late)
+		}
+		a.beat = d
 	case schema.TopicEvent:
 		d, p := schema.DecodeStrict[schema.Event](e.Payload)
 		check(p)

@@ -1,6 +1,8 @@
 package brain
 
 import (
+	"time"
+
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -51,10 +53,13 @@ func (s *State) AckState() schema.AckState {
 	return schema.AckState{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 
-func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
+func (t *step) heartbeatDocument(seq int64, next time.Duration) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
 		Mode: t.modes.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
+	}
+	if next != schema.DefaultHeartbeat {
+		h.NextMS = next.Milliseconds()
 	}
 	t.link.Fill(h, t.now)
 	return h

@@ -52,6 +52,7 @@ func newWorld(t *rapid.T) *world {
 		{"handler":"hello","act":"greet","idle":"5s"},{"handler":"alarm","actions":[{"type":"face","start_ms":0,"face":"sad"}],"priority":30,"preempt":true}]`)); err != nil {
 		t.Fatal(err)
 	}
+	r.accepts = rapid.SampledFrom([]int64{0, schema.RestHeartbeatMS}).Draw(t, "intervals that fleetd accepts")
 	r.boot()
 	r.give(event.Connected{Session: "first"})
 	w := &world{T: t, r: r, a: a}
@@ -156,7 +157,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 	}
 	return map[string]func(*rapid.T){
 		"time": func(t *rapid.T) {
-			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "passes")
+			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second, 40 * time.Second}).Draw(t, "passes")
 			w.r.until(w.r.now + d)
 			w.a.showsModes()
 		},

@@ -36,10 +36,10 @@ func (t *step) publishDue() {
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
-	if seq, due := t.reportStep().HeartbeatDue(); due {
+	if seq, next, due := t.reportStep().HeartbeatDue(t.atRest()); due {
 		// It depends on no save, so it waits for no disk: a robot whose disk hangs must not
 		// look dead.
-		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
+		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq, next), First: true})
 	}
 }
 

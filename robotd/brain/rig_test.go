@@ -44,6 +44,7 @@ type rig struct {
 	body     *timedBody
 	beats    bool // a heartbeat of fleetd arrives once a second
 	beatSeq  int64
+	accepts  int64 // max_heartbeat_ms of them
 	noBlobs  bool
 	diskFull bool
 	// diskDead: it takes not even latches, whose space is reserved.
@@ -215,7 +216,7 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
+	r.soon(in, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq, MaxHeartbeatMS: r.accepts}})
 }
 
 // done does what a step wants done.

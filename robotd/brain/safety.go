@@ -42,6 +42,7 @@ func (t *step) safetyFacts() safety.Facts {
 			Failed:       string(failed), FailedWhy: why,
 		},
 		CurrentState:  t.preconditionNow(),
+		SeenSince:     t.report.SeenSince(t.now.Mono, t.cfg.Safety.Sight),
 		NeedsContinue: t.needsContinue(),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/body"
 	"troupe/robotd/config"
+	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/latch"
@@ -144,6 +145,13 @@ func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
 
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.lanes) }
+
+// atRest reports whether nothing of the robot moves or is performed, nobody has control of it, and
+// everybody who judges it by its heartbeats accepts fewer of them.
+func (t *step) atRest() bool {
+	still := t.safety.At == schema.SafetyDisabled || t.safety.At == schema.SafetyEStop || t.safety.At == schema.SafetyEnabled && !t.perform.HasAbilities()
+	return still && !t.performing() && t.manual.Control().At != control.Held && t.link.AcceptsRest(t.now)
+}
 
 // carryOutActs carries out the executor's decisions: commands go to the units, ends of acts
 // to the part that waits for them.

@@ -52,9 +52,11 @@ type Config struct {
 
 	Tick          time.Duration // of the loop, while the robot performs or may move
 	Heartbeat     time.Duration
+	RestHeartbeat time.Duration // at rest, if everybody who judges the robot by its heartbeats accepts it
 	Gather        time.Duration // changes of the state are gathered so long
 	EventRate     float64       // events a second; more are left out and counted
 	StateInterval time.Duration // the state is published again after so long, changed or not
+	RestInterval  time.Duration // the same while heartbeats come every RestHeartbeat
 
 	// ContinueOnReturn lets ato go on by itself when a heartbeat of an operator comes again;
 	// otherwise somebody has to send auto/continue.
@@ -103,9 +105,11 @@ func Defaults(id string) Config {
 
 		Tick:          20 * time.Millisecond,
 		Heartbeat:     2 * time.Second,
+		RestHeartbeat: schema.RestHeartbeatMS * time.Millisecond,
 		Gather:        100 * time.Millisecond,
 		EventRate:     20,
 		StateInterval: 10 * time.Second,
+		RestInterval:  55 * time.Second, // so that measurements have a value in every minute
 
 		LowBattery: 0.20,
 		Charged:    0.80,

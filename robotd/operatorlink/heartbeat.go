@@ -21,6 +21,7 @@ type State struct {
 	senders    Senders
 	seq        int64 // of the newest heartbeat of a fleetd instance; 0 = none came
 	clock      clock.FleetTime
+	hastyAt    time.Duration // when the newest heartbeat came whose sender needs more heartbeats of the robot than one at rest sends
 	pageBeatAt time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
@@ -42,6 +43,8 @@ func (t Step) Received(ev event.Heartbeat) {
 	t.linkChanged(t.link.heartbeat(t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
 		t.pageBeatAt = t.Now.Mono
+	} else if ev.Beat.MaxHeartbeatMS < schema.RestHeartbeatMS || !ev.FromConsole && !t.senders.hasSession(ev.Beat.Session) {
+		t.hastyAt = t.Now.Mono
 	}
 	if ev.FromConsole {
 		return
@@ -51,6 +54,12 @@ func (t Step) Received(ev event.Heartbeat) {
 	t.seq = ev.Beat.Seq
 	t.senders.Note(ev.Client, ev.Beat.Session)
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
+}
+
+// AcceptsRest reports whether the robot may send as few heartbeats as one at rest does: a fleetd is there, and each
+// sender of heartbeats can judge that. One that has just connected first waits for a sign of each robot.
+func (s *State) AcceptsRest(now clock.Now) bool {
+	return s.seq > 0 && now.Mono-s.halfOpen.LastHeartbeat < s.cfg.Lost && now.Mono-s.hastyAt >= s.cfg.Lost
 }
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
@@ -257,6 +266,9 @@ func (d *Senders) Newest() string { return d[0].client }
 func (d *Senders) Has(client string) bool {
 	return slices.ContainsFunc(d[:], func(k sender) bool { return k.client == client })
 }
+
+// hasSession reports whether the newest heartbeat of one of them was of this session.
+func (d *Senders) hasSession(session string) bool { _, known := d.Of(session); return known }
 
 // Of returns the client of a session.
 func (d *Senders) Of(session string) (string, bool) {

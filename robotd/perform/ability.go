@@ -77,6 +77,9 @@ func (s *State) SetAbilities(names []schema.Ability) { s.abilities.wanted = name
 // Performs reports whether an ability is performed.
 func (s *State) Performs(a schema.Ability) bool { return slices.Contains(s.abilities.running, a) }
 
+// HasAbilities reports whether any ability is performed.
+func (s *State) HasAbilities() bool { return len(s.abilities.running) > 0 }
+
 // Abilities performs the abilities. It comes last, so that each unit goes first to whatever else
 // wants it in this step.
 func (t Step) Abilities() {

@@ -88,10 +88,20 @@ type modesTiming struct {
 	rev         int64
 }
 
+// heartbeats says when the next heartbeat is due. A robot at rest sends fewer of them.
 type heartbeats struct {
-	n    int64
-	next time.Duration
+	n          int64
+	next       time.Duration
+	sentAt     time.Duration // the newest
+	rested     bool          // the newest announced that the next one comes after RestHeartbeat
+	beforeAt   time.Duration // the one before it, if that announced so; 0 = it did not
+	stateSeq   int64         // of the state that the newest named
+	restlessAt time.Duration // when the robot was last not at rest
 }
+
+// restAfter is how long a robot must have been at rest before it sends fewer heartbeats. It is
+// longer than the time for which a fleetd that connects waits for a sign of each robot.
+const restAfter = 15 * time.Second
 
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
@@ -150,6 +160,9 @@ func (s *State) due() time.Duration {
 	case effect.FlushSoon, effect.FlushRequests:
 		return s.state.publishedAt + s.cfg.Gather
 	}
+	if s.beats.rested {
+		return s.state.publishedAt + s.cfg.RestInterval
+	}
 	return s.state.publishedAt + s.cfg.StateInterval
 }
 
@@ -157,6 +170,9 @@ func (s *State) due() time.Duration {
 // further changes.
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
+	if t.state.changed != effect.Clean {
+		t.beats.restlessAt = t.Now.Mono
+	}
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
 	t.state.paidUntil = max(t.state.paidUntil, t.Now.Mono) + t.cfg.Gather
 	t.state.seq++
@@ -192,14 +208,46 @@ func (t Step) PublishModes(d *schema.Modes) {
 	t.PublishWithin(effect.Document{Topic: schema.TopicModes, Value: d})
 }
 
-// HeartbeatDue reports whether a heartbeat is due, and counts it.
-func (t Step) HeartbeatDue() (seq int64, due bool) {
-	if t.Now.Mono < t.beats.next {
-		return 0, false
+// HeartbeatDue reports whether a heartbeat is due, and counts it. atRest says that nothing of the robot moves
+// or is performed, that nobody has control, and that whoever judges the robot by its heartbeats accepts fewer of
+// them. next is the time within which the heartbeat after this one comes: what one promised is kept, and the
+// robot is earlier if it is no longer at rest or its state is another than that heartbeat named.
+func (t Step) HeartbeatDue(atRest bool) (seq int64, next time.Duration, due bool) {
+	b := &t.beats
+	if !atRest {
+		b.restlessAt = t.Now.Mono
 	}
-	t.beats.next = t.Now.Mono + t.cfg.Heartbeat
-	t.beats.n++
-	return t.beats.n, true
+	rests := t.Now.Mono-b.restlessAt >= restAfter
+	if !rests || b.stateSeq != t.state.seq {
+		b.next = min(b.next, b.sentAt+t.cfg.Heartbeat)
+	}
+	if t.Now.Mono < b.next {
+		return 0, 0, false
+	}
+	b.beforeAt = 0
+	if b.rested {
+		b.beforeAt = b.sentAt
+	}
+	next, b.rested = t.cfg.Heartbeat, rests
+	if rests {
+		next = max(next, t.cfg.RestHeartbeat)
+	}
+	b.n++
+	b.sentAt, b.stateSeq, b.next = t.Now.Mono, t.state.seq, t.Now.Mono+next
+	return b.n, next, true
+}
+
+// SeenSince is the time of the oldest heartbeat that shows its readers the robot as it still is, although it may be
+// older than limit: of a robot at rest the newest one, and the one before it until the newest is older than limit.
+// 0 = the robot is not at rest.
+func (s *State) SeenSince(now, limit time.Duration) time.Duration {
+	switch b := &s.beats; {
+	case b.beforeAt > 0 && now-b.sentAt <= limit:
+		return b.beforeAt
+	case b.rested:
+		return b.sentAt
+	}
+	return 0
 }
 
 // Connected begins a session.
@@ -222,7 +270,7 @@ func (t Step) MarkStateAndModesDue() {
 // StartHeartbeats begins the heartbeats of a new session, which has got its presence and its first
 // documents.
 func (t Step) StartHeartbeats() {
-	t.beats.next = t.Now.Mono
+	t.beats.next, t.beats.restlessAt, t.beats.rested = t.Now.Mono, t.Now.Mono, false
 	if t.session.fault != "" {
 		t.Event("half_open_connection_replaced", "mqtt", t.session.fault, "", nil)
 		t.session.fault = ""

@@ -62,6 +62,9 @@ type Facts struct {
 	Mode     Mode
 	// CurrentState is what the condition of a command refers to, which the core itself ignores.
 	CurrentState schema.Precondition
+	// SeenSince is the time of the oldest heartbeat that counts as recent although it is older than Limits.Sight,
+	// because a robot at rest sends few; 0 = none does.
+	SeenSince time.Duration
 	// NeedsContinue: ato waits for auto/continue after the stop. Only texts for people name it.
 	NeedsContinue bool
 }

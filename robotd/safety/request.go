@@ -64,7 +64,7 @@ func (s *CoreState) mayEnable(now time.Duration, l Limits, f Facts, r Request) (
 	case !f.Mode.Wants:
 		return refused(schema.ReasonPrecondition, "the active mode does not move; mode/set another one first"), false
 	}
-	return s.checkSight(now, l, r)
+	return s.checkSight(now, l, f, r)
 }
 
 // mayReset checks a reset. A latch does not prevent it: the units may leave their
@@ -91,7 +91,7 @@ func (s *CoreState) mayReset(now time.Duration, l Limits, f Facts, r Request) (a
 			return refused(schema.ReasonUnitError, "unit "+u.ID+": "+u.Fault), false
 		}
 	}
-	if a, ok := s.checkSight(now, l, r); !ok {
+	if a, ok := s.checkSight(now, l, f, r); !ok {
 		return a, false
 	}
 	if left := s.LastCauseAt + l.Settle - now; left > 0 {
@@ -102,7 +102,7 @@ func (s *CoreState) mayReset(now time.Duration, l Limits, f Facts, r Request) (a
 
 // checkSight checks that the sender has seen the robot recently and since it last went
 // to a safer state.
-func (s *CoreState) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
+func (s *CoreState) checkSight(now time.Duration, l Limits, f Facts, r Request) (Answer, bool) {
 	switch {
 	case r.HasAskedAt && r.AskedAt < s.SaferAt:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
@@ -116,7 +116,7 @@ func (s *CoreState) checkSight(now time.Duration, l Limits, r Request) (Answer, 
 		return refused(schema.ReasonPrecondition, "the robot has restarted since the heartbeat that you saw"), false
 	case r.SeenIn == UnknownRun && l.RequireSight: // a time of an earlier run may by chance be valid in this one
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
-	case now-r.Seen > l.Sight:
+	case now-r.Seen > l.Sight && (f.SeenSince == 0 || r.Seen < f.SeenSince.Truncate(time.Millisecond)):
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
 	case r.Seen < s.SaferAt.Truncate(time.Millisecond):
 		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw; wait for its next one, at most 2 s, and ask again"), false

@@ -58,8 +58,8 @@ export function useDetail(id: string) {
   });
 }
 
-/** ms for which a robot that is online may be silent: heartbeats come every 2 s, and are read every 2 s. */
-const fresh = 10_000;
+/** ms for which a robot that is online may be silent: heartbeats come every 10 s at rest, and are read every 2 s. */
+const fresh = 15_000;
 
 /** Whether it is worth saying when a robot was last seen: not while its heartbeats arrive. */
 export function unheard({ status, last_seen }: Robot['presence'], now: number): boolean {

@@ -1,0 +1,176 @@
+package brain
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/schema"
+)
+
+// heartbeatsOf records when the robot sends heartbeats, and returns the list.
+func heartbeatsOf(r *rig) *[]schema.Heartbeat {
+	var list []schema.Heartbeat
+	before := r.sent
+	r.sent = func(p effect.Publish) {
+		if p.Topic == schema.TopicHeartbeat {
+			var h schema.Heartbeat
+			if err := json.Unmarshal(p.Payload, &h); err != nil {
+				r.t.Fatal(err)
+			}
+			list = append(list, h)
+		}
+		before(p)
+	}
+	return &list
+}
+
+// atRest is a robot that has been at rest for two minutes.
+func atRest(t *testing.T, accepts int64) (*rig, *[]schema.Heartbeat) {
+	r := newRig(t)
+	beats := heartbeatsOf(r)
+	r.bootConnected("s")
+	r.beats, r.accepts = true, accepts
+	r.beat(0)
+	r.until(2 * time.Minute)
+	return r, beats
+}
+
+// longest is the longest time between two of the heartbeats.
+func longest(beats []schema.Heartbeat) (ms int64) {
+	for i := 1; i < len(beats); i++ {
+		ms = max(ms, beats[i].MonoMS-beats[i-1].MonoMS)
+	}
+	return ms
+}
+
+// shortest is the shortest time between two of the last n heartbeats.
+func shortest(beats []schema.Heartbeat, n int) (ms int64) {
+	beats = beats[max(0, len(beats)-n):]
+	ms = math.MaxInt64
+	for i := 1; i < len(beats); i++ {
+		ms = min(ms, beats[i].MonoMS-beats[i-1].MonoMS)
+	}
+	return ms
+}
+
+func TestRobotAtRestSendsAtMostTenKilobytesAMinute(t *testing.T) {
+	r, _ := atRest(t, schema.RestHeartbeatMS)
+	var bytes, states, heartbeats int
+	r.sent = func(p effect.Publish) {
+		topic := len(schema.DefaultNamespace.Topic(p.Topic, r.cfg.ID))
+		bytes += 2 + 2 + topic + 2 + len(p.Payload) // header, length and number of the packet
+		switch p.Topic {
+		case schema.TopicState:
+			states++
+		case schema.TopicHeartbeat:
+			heartbeats++
+		}
+	}
+	const minutes = 10
+	r.until(r.now + minutes*time.Minute)
+	t.Logf("%d bytes, %d states and %d heartbeats a minute", bytes/minutes, states/minutes, heartbeats/minutes)
+	if bytes/minutes > 10_000 || states < minutes || heartbeats < 6*minutes {
+		t.Errorf("in %d min %d bytes, %d states and %d heartbeats", minutes, bytes, states, heartbeats)
+	}
+}
+
+func TestHeartbeatsAreRareOnlyAtRest(t *testing.T) {
+	const usual, rest = 2250, schema.RestHeartbeatMS // usual: at the first step of the loop that is not earlier
+	for _, c := range []struct {
+		name    string
+		accepts int64
+		then    func(*rig)
+		most    int64
+	}{
+		{"at rest", rest, func(*rig) {}, rest + 250},
+		{"fleetd of an earlier release", 0, func(*rig) {}, usual},
+		{"fleetd that is silent", rest, func(r *rig) { r.beats = false; r.until(r.now + 15*time.Second) }, usual},
+		{"a second fleetd of an earlier release", rest, func(r *rig) {
+			for i := range 30 {
+				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch, Session: "b", Seq: 1}})
+			}
+		}, usual},
+		{"a panel of an earlier release", rest, func(r *rig) {
+			for i := range 30 {
+				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "panel", FromConsole: true, Beat: schema.FleetHeartbeat{TS: epoch, Session: "p", Seq: 1}})
+			}
+		}, usual},
+		{"somebody has control", rest, func(r *rig) {
+			r.give(event.Command{Client: "op1", Group: "control", Verb: "acquire", Payload: []byte(`{"args":{"ttl_ms":60000}}`)})
+		}, usual},
+		{"an act is performed", rest, func(r *rig) {
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
+			pin := stories["tour"]
+			r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
+		}, usual},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, beats := atRest(t, c.accepts)
+			c.then(r)
+			*beats = (*beats)[:0]
+			r.until(r.now + 25*time.Second)
+			got := longest(*beats)
+			if got > c.most || c.most > usual && got < rest {
+				t.Errorf("%d ms between two heartbeats, want %d", got, c.most)
+			}
+		})
+	}
+}
+
+// A fleetd that connects calls a robot lost from which it receives nothing for 10 s.
+func TestNewFleetdGetsHeartbeatsSoon(t *testing.T) {
+	r, beats := atRest(t, schema.RestHeartbeatMS)
+	r.until(time.Duration((*beats)[len(*beats)-1].MonoMS)*time.Millisecond + 3*time.Second)
+	*beats = nil
+	r.give(event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch, Session: "b", Seq: 1, MaxHeartbeatMS: schema.RestHeartbeatMS}})
+	r.until(r.now + 10*time.Second)
+	if n := len(*beats); n < 4 {
+		t.Errorf("%d heartbeats in the 10 s after another fleetd connected", n)
+	}
+}
+
+func TestChangeOfTheStateIsInAHeartbeatWithinTwoSeconds(t *testing.T) {
+	r, beats := atRest(t, schema.RestHeartbeatMS)
+	*beats = nil
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "halt"})
+	r.until(r.now + 2*time.Second)
+	if n := len(*beats); n == 0 || (*beats)[n-1].Safety != r.s.safety.At || (*beats)[n-1].StateSeq != r.s.report.StateSeq() {
+		t.Errorf("2 s after a stop, state %d in %s: %+v", r.s.report.StateSeq(), r.s.safety.At, *beats)
+	}
+}
+
+// An operator enables a robot at rest with the newest heartbeat that it sent, or the one before.
+func TestHeartbeatOfRobotAtRestEnablesIt(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		back    int           // how many heartbeats before the newest
+		age     time.Duration // of the newest
+		enabled bool
+	}{
+		{"newest", 0, 9 * time.Second, true},
+		{"the one before, just after the newest", 1, time.Second, true},
+		{"the one before, long after the newest", 1, 6 * time.Second, false},
+		{"two before", 2, time.Second, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, beats := atRest(t, schema.RestHeartbeatMS)
+			for n := len(*beats); len(*beats) == n || shortest(*beats, 3) < schema.RestHeartbeatMS; {
+				r.until(r.now + 100*time.Millisecond)
+			}
+			seen := (*beats)[len(*beats)-1-c.back]
+			r.until(r.now + c.age)
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: fmt.Appendf(nil, `{"id":"x","args":{"seen_mono_ms":%d,"seen_boot":%q}}`, seen.MonoMS, seen.Boot)})
+			r.until(r.now + 100*time.Millisecond)
+			if got := r.s.safety.At == schema.SafetyEnabled; got != c.enabled {
+				t.Errorf("%v after a heartbeat of %d ms ago: %s", c.age, (r.now-r.old).Milliseconds()-seen.MonoMS, r.s.safety.At)
+			}
+		})
+	}
+}
