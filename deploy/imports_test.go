@@ -40,6 +40,7 @@ var testSupport = map[string]bool{
 	"fleetd/store/pgtest":          false, // deploy/bench imports it, too
 	"fleetd/fleet/fleettest":       true,
 	"fleetd/provider/providertest": true,
+	"fleetd/trace/tracetest":       true,
 	"deploy/mosquittotest":         true,
 	"deploy/stage":                 false, // deploy/demo imports it, too
 }
@@ -66,6 +67,7 @@ var onlyImporter = map[string]string{
 	"github.com/mochi-mqtt/server/v2":     "broker/server deploy/bench/mochi", // the floor of the broker
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 	"golang.org/x/oauth2":                 "fleetd/provider",
+	"go.opentelemetry.io":                 "fleetd/trace fleetd/trace/tracetest", // it needs gRPC, which robotd and the broker shall not contain
 	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder fleetd/records",
 	"github.com/google/renameio/v2":       "robotd robotd/page robotd/identity", // fleetd has atomicfile, which also builds on Windows
 }

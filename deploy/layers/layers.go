@@ -88,6 +88,8 @@ var Table = []Layer{
 		Folders: []string{"robotd/diskvalues", "robotd/body", "robotd/latch", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired"}},
 	{What: "the robot's step function", Pure: true,
 		Folders: []string{"robotd/brain"}},
+	{What: "OpenTelemetry traces of fleetd",
+		Folders: []string{"fleetd/trace"}},
 	{What: "MQTT over WebSocket",
 		Folders: []string{"broker/websocket"}},
 	{What: "who makes a request, and what they may do",
@@ -129,7 +131,7 @@ var Table = []Layer{
 	{What: "test support", Clock: true,
 		Folders: []string{
 			"schema/fsm/fsmtest", "broker/brokertest", "robotd/mode/modetest", "robotd/disk/disktest", "robotd/driver/drivertest", "robotd/driver/bus/bustest",
-			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "deploy/mosquittotest",
+			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "fleetd/trace/tracetest", "deploy/mosquittotest",
 		}},
 	{What: "fleetd's commands", Clock: true,
 		Folders: []string{"fleetd/cli"}},

@@ -82,6 +82,7 @@ broker-password in the file.`,
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
 	f.String("metrics", "", "address of /metrics for Prometheus, such as 127.0.0.1:9102, for whoever reaches it; http: at --http, with an access token; empty: no metrics")
 	f.Bool("pprof", false, "also serve profiles of fleetd for go tool pprof, below /debug/pprof/ of --metrics, which must be an address of this machine")
+	f.Bool("traces", false, "send OpenTelemetry traces over OTLP/HTTP; OTEL_EXPORTER_OTLP_ENDPOINT in the environment names the collector, otherwise it is http://localhost:4318")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
 	f.String("release-key", "", "file with a second key, which signs the stories, activities and places that are assigned; robots that require signatures and trust such a key accept no others")
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
@@ -154,7 +155,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPFiles: fleet.PairFiles{Cert: k.String("http-tls-cert"), Key: k.String("http-tls-key")},
-		Metrics: k.String("metrics"), Pprof: k.Bool("pprof"), EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
+		Metrics: k.String("metrics"), Pprof: k.Bool("pprof"), Traces: k.Bool("traces"), EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
 		RobotBrokers: stringList(k, "robot-broker"),
 		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword, Hosts: k.Strings("host"),

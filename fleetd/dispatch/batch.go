@@ -9,12 +9,16 @@ import (
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trace"
 )
 
 // Handle is a batch of commands in progress, for the goroutine that waits for them.
 type Handle struct {
 	batch command.Batch
 	ahead map[string][]command.Command // unfinished commands of other instances that were persisted before, by robot
+
+	origin trace.Span            // of what issued the commands
+	spans  map[string]trace.Span // by command; nil without origin
 
 	mu              sync.Mutex
 	unsettled       int // of commands
@@ -143,12 +147,15 @@ func (d *Dispatcher) Save(ctx context.Context, tx *store.Tx, batch command.Batch
 		return nil, err
 	}
 	t := newHandle(batch, commands, true)
-	t.ahead = ahead
+	t.ahead, t.origin = ahead, trace.Current(ctx)
 	return t, tx.AddBatch(ctx, batch, commands)
 }
 
 // Begin sends commands that were saved.
-func (d *Dispatcher) Begin(t *Handle) { d.post(event{kind: eventBatch, handle: t}) }
+func (d *Dispatcher) Begin(t *Handle) {
+	t.beginSpans()
+	d.post(event{kind: eventBatch, handle: t})
+}
 
 // own marks commands as this instance's: it alone sends them and receives the answers.
 func (d *Dispatcher) own(commands []command.Command) {
@@ -169,9 +176,11 @@ func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands
 		commands[i] = next
 	}
 	t := newHandle(batch, commands, false)
+	t.origin = trace.Current(ctx)
+	t.beginSpans()
 	d.post(event{kind: eventBatch, handle: t}) // before it is sent: the answer may come at once
 	for _, c := range out {
-		d.Send(ctx, c)
+		d.Send(t.spans[c.ID].In(ctx), c)
 	}
 	d.deps.Log.WarnContext(ctx, "stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
 	return t

@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trace"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -79,7 +80,8 @@ type activeCommand struct {
 	handle *Handle
 	// waits is set while it waits for its turn, and underWay while it awaits its first answer and counts for the window (pace.go).
 	waits, underWay bool
-	ahead  []string // ids of other instances' commands to the robot that were persisted before it
+	span            trace.Span
+	ahead           []string // ids of other instances' commands to the robot that were persisted before it
 }
 
 // Deps is what a Dispatcher needs.
@@ -98,7 +100,8 @@ type Deps struct {
 	// way, until the outcome is known, and reports whether it does.
 	DeferIfReleasing func(c command.Command) bool
 	// Settled is called with each command whose state is not expected to change any more; nil = nobody asks.
-	Settled func(c command.Command, now time.Time)
+	// ctx names their trace in lines of the log.
+	Settled func(ctx context.Context, c command.Command, now time.Time)
 }
 
 // Robots is what the dispatcher asks about robots.
@@ -143,6 +146,9 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.take(last)
 			d.save(last)
 			cancel()
+			for _, c := range d.open {
+				c.span.End() // what the robot answers later is in no trace
+			}
 			return
 		case <-d.wake:
 		case <-timer.C:
@@ -176,7 +182,7 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 		}
 		group, name, _ := strings.Cut(c.Verb, "/")
 		v, _ := verb.Of(group, name)
-		one := &activeCommand{Command: c, class: v.Class, handle: t}
+		one := &activeCommand{Command: c, class: v.Class, handle: t, span: t.spans[c.ID]}
 		d.others.queueBehind(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.pace.changed(one, command.Queued, now) // it may have been sent before a restart
@@ -213,6 +219,7 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if !d.isInProgress(p.robot, id) {
 		return // another instance's, final, or not this robot's
 	}
+	traceAnswer(d.open[id].span, d.open[id].Verb, p.ack)
 	d.step(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
 }
 
@@ -238,6 +245,7 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 	if c == nil || c.waits && n.Kind != command.CancelRequested && n.Kind != command.Released {
 		return
 	}
+	ctx = c.span.In(ctx)
 	// The view may be ahead of the events: a robot that came may have left since.
 	reachable := n.Kind == command.RobotOnline || n.Kind != command.RobotOffline && d.deps.Robots.Reachable(c.Robot)
 	n.Present = reachable && d.maySendNext(c)
@@ -261,8 +269,11 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 	}
 	d.pace.changed(c, before, now)
 	d.expect(c)
-	if c.State.Settled() && !before.Settled() && d.deps.Settled != nil {
-		d.deps.Settled(c.Command, now)
+	if c.State.Settled() && !before.Settled() {
+		endSpan(c.span, c.Command)
+		if d.deps.Settled != nil {
+			d.deps.Settled(ctx, c.Command, now)
+		}
 	}
 	if c.State.Final() {
 		delete(d.open, id)

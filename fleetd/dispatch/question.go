@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"troupe/broker/link"
+	"troupe/fleetd/trace"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -54,13 +55,19 @@ func (q *Questions) Ask(ctx context.Context, robot string, v verb.Verb, args ver
 		defer q.mu.Unlock()
 		delete(q.open, id)
 	}()
+	ctx, span := trace.Start(ctx, trace.Client, "command "+v.ID(), trace.String("messaging.system", "mqtt"), trace.String("troupe.robot", robot),
+		trace.String("troupe.verb", v.ID()), trace.String("troupe.command", id))
+	defer span.End()
 	if err := q.deps.Publish(ctx, link.Message{Topic: q.deps.Namespace.Topic(schema.TopicCmd, robot, q.deps.Name, v.Group, v.Name), Payload: payload, QoS: 1}); err != nil {
+		span.Fail()
 		return schema.Ack{}, fmt.Errorf("%s to %s: %w: %w", v.ID(), robot, ErrNotSent, err)
 	}
 	select {
 	case a := <-one.answer:
+		traceAnswer(span, v.ID(), a)
 		return a, nil
 	case <-ctx.Done():
+		span.Fail()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return schema.Ack{}, fmt.Errorf("%s to %s: %w within %v", v.ID(), robot, ErrNoAnswer, v.TTL)
 		}

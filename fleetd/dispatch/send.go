@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/command"
+	"troupe/fleetd/trace"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -40,8 +41,11 @@ func (d *Dispatcher) SendNow(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	ctx, span := trace.Start(ctx, trace.Producer, "send "+c.Verb, trace.String("messaging.system", "mqtt"), trace.String("troupe.robot", c.Robot))
 	m := link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, c.Robot, d.deps.Name, group, name), Payload: c.Payload, QoS: 1}
-	if err := d.deps.Publish(ctx, m); err != nil {
-		d.deps.Log.Warn("command not sent", "robot", c.Robot, "verb", c.Verb, "command", c.ID, "error", err)
+	err := d.deps.Publish(ctx, m)
+	span.EndWith(err)
+	if err != nil {
+		d.deps.Log.WarnContext(ctx, "command not sent", "robot", c.Robot, "verb", c.Verb, "command", c.ID, "error", err)
 	}
 }

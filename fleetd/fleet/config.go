@@ -118,6 +118,9 @@ type Config struct {
 	// Pprof adds the profiles of package schema/profile to the address Metrics, which then has to be one of this machine.
 	Pprof bool
 
+	// Traces sends OpenTelemetry traces as the variables OTEL_* of the environment say.
+	Traces bool
+
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int
 

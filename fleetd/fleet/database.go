@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/fleetd/store"
+	"troupe/fleetd/trace"
 )
 
 // openWithin bounds one attempt to open the database, without the check of an SQLite file.
@@ -39,7 +40,14 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
 	f.view.SetFleetID(db.FleetID())
 	db.SetReportedRevisions(f.view.ReportedRevision)
-	db.MeasureTransactions(func() func(error) { return f.metrics.MeasureTransaction(time.Now) })
+	db.MeasureTransactions(func(ctx context.Context) func(error) {
+		measured := f.metrics.MeasureTransaction(time.Now)
+		_, span := trace.Start(ctx, trace.Client, "transaction", trace.String("db.system.name", db.Dialect()))
+		return func(err error) {
+			measured(err)
+			span.EndWith(err)
+		}
+	})
 	f.health.opened(db)
 	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
 	if err := f.accounts.Begin(ctx); err != nil { // Run reads them again

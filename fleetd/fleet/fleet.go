@@ -37,6 +37,7 @@ import (
 	"troupe/fleetd/scheduler"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
+	"troupe/fleetd/trace"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -76,6 +77,7 @@ type Fleet struct {
 	measurer      *measurer.Measurer
 	teleop        *teleop.Hub
 	metrics       *metrics.Collector
+	tracer        *trace.Tracer // nil without traces
 	notify        notifying
 
 	vault        *vault.Vault // nil without the fleet's keys
@@ -129,7 +131,7 @@ func Run(ctx context.Context, cfg Config, ready func(*Fleet)) error {
 // Start starts an instance. When it returns, the address is bound, the database is open or
 // known to be unreachable, and the instance is connecting to the broker. It runs until Close;
 // ctx bounds the start only.
-func Start(ctx context.Context, cfg Config) (*Fleet, error) {
+func Start(ctx context.Context, cfg Config) (started *Fleet, err error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
@@ -144,6 +146,16 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.FallbackBrokers...), link.IsPlaintext) {
 		f.log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
+	}
+	if cfg.Traces {
+		if f.tracer, err = trace.New(ctx, trace.Config{Log: f.log, Instance: cfg.Name, Version: cfg.Version}); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				f.tracer.Close()
+			}
+		}()
 	}
 	f.metrics = metrics.New()
 	f.leadership = f.newLeadership()
@@ -170,7 +182,6 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		return nil, errors.Join(err, f.closeListeners())
 	}
 	f.accounts.Restore() // if the database was not read
-	var err error
 	if f.stops, err = f.newStops(); err != nil {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
@@ -226,7 +237,9 @@ func (f *Fleet) Close() error {
 	f.leadership.End()
 	errs = append(errs, f.link.Close(context.Background()))
 	f.intake.close()
-	return errors.Join(append(errs, f.closeDatabase(), f.stops.Close())...)
+	errs = append(errs, f.closeDatabase(), f.stops.Close())
+	f.tracer.Close()
+	return errors.Join(errs...)
 }
 
 // connect opens the link to the broker, which reconnects by itself.

@@ -160,9 +160,9 @@ func (f *Fleet) routes() http.Handler {
 		who = f.cfg.Authenticator
 	}
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
-	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
-	api.ServeStopSocket(mux, guarded, time.Now, f.log)
-	guarded = f.observed(guarded)
+	guarded := api.Audited(api.Guard(f.web.connections.admit(traceCaller(mux)), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
+	api.ServeStopSocket(mux, f.traced(guarded), time.Now, f.log)
+	guarded = f.traced(f.observed(guarded))
 	if f.certificates.http != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
 	}

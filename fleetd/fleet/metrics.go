@@ -28,7 +28,7 @@ const MetricsOnHTTP = "http"
 func (f *Fleet) metricsHandler() http.Handler {
 	return f.metrics.Handler(metrics.Deps{
 		Now: f.Now, Started: f.started, Dir: filepath.Dir(f.cfg.Spool), Status: f.Status, View: f.view, Dispatcher: f.dispatcher, Teleop: f.teleop,
-		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer, Notifier: f.notify.notifier,
+		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer, Notifier: f.notify.notifier, Tracer: f.tracer,
 	})
 }
 
@@ -116,7 +116,7 @@ func (c *Config) checkMetrics() error {
 }
 
 // commandSettled notes a command whose state is not expected to change any more.
-func (f *Fleet) commandSettled(c command.Command, now time.Time) {
+func (f *Fleet) commandSettled(ctx context.Context, c command.Command, now time.Time) {
 	f.metrics.CommandSettled(c, now)
-	f.log.Debug("command settled", "command", c.ID, "batch", c.Batch, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+	f.log.DebugContext(ctx, "command settled", "command", c.ID, "batch", c.Batch, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/metrics"
+	"troupe/fleetd/trace"
 	"troupe/schema/logs"
 )
 
@@ -34,6 +37,43 @@ func (f *Fleet) observed(next http.Handler) http.Handler {
 		if r.Header.Get("Upgrade") == "" && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") { // these are open as long as somebody looks
 			f.metrics.RequestServed(r.Method, status, took)
 		}
+	})
+}
+
+// traced begins the trace of a request, or continues that of its caller. WebSockets and streams have none: they are open as long
+// as somebody looks.
+func (f *Fleet) traced(next http.Handler) http.Handler {
+	if f.tracer == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		_, pattern := f.web.mux.Handler(r)               // METHOD /route, or /route
+		route := pattern[strings.Index(pattern, " ")+1:] // never the path, which may name people
+		method := metrics.MethodOf(r.Method)
+		r, span := f.tracer.Serve(r, method+" "+route, trace.String("http.request.method", method), trace.String("http.route", route))
+		answer := &answerStatus{ResponseWriter: w}
+		next.ServeHTTP(answer, r)
+		status := cmp.Or(answer.status, http.StatusOK)
+		span.Set(trace.Int("http.response.status_code", status), trace.String("troupe.request", w.Header().Get(requestIDHeader)))
+		if status >= http.StatusInternalServerError {
+			span.Fail()
+		}
+		span.End()
+	})
+}
+
+// traceCaller adds to the span of a request with which rights it is made, and not by whom.
+func traceCaller(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if span := trace.Current(r.Context()); span.Exists() {
+			p := auth.Of(r.Context())
+			span.Set(trace.Strings("troupe.roles", p.Roles), trace.String("troupe.signed_in_by", p.Kind))
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -110,7 +110,7 @@ func (f *Fleet) makeRevocations() {
 // newRolloutRunner makes the runner of rollouts.
 func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
 	return rolloutrunner.New(rolloutrunner.Deps{
-		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Save: f.rolloutChanges().Step,
+		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Save: f.rolloutChanges().Step, Tracer: f.tracer,
 		Fleetd: f.view.Fleetd, Robot: f.view.ForRollout, HealthOfOthers: f.view.HealthOfOthers, Windows: f.scheduler.Windows,
 	})
 }
@@ -151,6 +151,7 @@ func (f *Fleet) makeNotifier() {
 	f.notify.notifier = notifier.New(notifier.Deps{
 		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.notify.alerts.ForNotifications,
 		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.notify.sender,
+		Tracer: f.tracer,
 	})
 }
 

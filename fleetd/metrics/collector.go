@@ -25,6 +25,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
+	"troupe/fleetd/trace"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/host"
@@ -45,6 +46,7 @@ type Deps struct {
 	Backups      *change.Backups
 	Measurer     *measurer.Measurer
 	Notifier     *notifier.Notifier
+	Tracer       *trace.Tracer // nil without traces
 	Store        func() (*store.Store, error)
 }
 
@@ -93,11 +95,11 @@ func (c *Collector) MeasureTransaction(now func() time.Time) (end func(error)) {
 
 // RequestServed counts a request.
 func (c *Collector) RequestServed(method string, status int, took time.Duration) {
-	c.requests.WithLabelValues(methodOf(method), strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
+	c.requests.WithLabelValues(MethodOf(method), strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
 }
 
-// methodOf keeps clients from making up labels.
-func methodOf(method string) string {
+// MethodOf is the method of a request, or other: clients cannot make up labels.
+func MethodOf(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
@@ -125,6 +127,9 @@ func (c *Collector) collect(out *metric.Samples) {
 	out.Set("notification_tries_total", float64(tries.Sent), "sent")
 	out.Set("notification_tries_total", float64(tries.Failed-tries.Dead), "failed")
 	out.Set("notification_tries_total", float64(tries.Dead), "given_up")
+	spans := c.deps.Tracer.Counts()
+	out.Set("trace_spans_total", float64(spans.Sent), "sent")
+	out.Set("trace_spans_total", float64(spans.Dropped), "dropped")
 	out.Set("stream_clients", float64(c.deps.View.Feeds()))
 	out.Set("driving_sessions", float64(c.deps.Teleop.Sessions()))
 	out.Flag("broker_connected", status.Broker.OK)

@@ -47,6 +47,9 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "notifications", Type: metric.Gauge, Labels: []string{"state"},
 		Help: "Notifications that wait for their receiver, and those that were given up and that nobody has sent again."},
 
+	{Name: "trace_spans_total", Type: metric.Counter, Labels: []string{"result"},
+		Help: "Spans of OpenTelemetry traces that the collector took, and that were dropped because it did not, or too many waited: sent or dropped."},
+
 	{Name: "stream_clients", Type: metric.Gauge, Help: "Open event streams (SSE), such as of consoles."},
 	{Name: "driving_sessions", Type: metric.Gauge, Help: "Robots that people drive through this instance."},
 	{Name: "http_request_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"method", "code"}, Buckets: metric.Latencies,

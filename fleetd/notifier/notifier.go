@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/notify"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trace"
 	"troupe/schema"
 )
 
@@ -67,6 +68,7 @@ type Deps struct {
 	SiteOf func(robot string) string
 	Save   *change.Notifications
 	Send   Sending
+	Tracer *trace.Tracer // nil = nothing is traced
 }
 
 // Sending delivers a notification once; see Sender.
@@ -271,6 +273,9 @@ func (n *Notifier) end(receiver string) {
 // try delivers a notification once, and saves what became of it. It reports whether that is saved. The receiver stays busy
 // until then: otherwise, while nothing can be saved, as on a full disk, it would get the same again and again.
 func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notification) (saved bool) {
+	ctx, span := n.deps.Tracer.Start(ctx, trace.Client, "deliver notification", trace.String("troupe.notification", one.ID),
+		trace.String("troupe.receiver", one.Receiver), trace.String("troupe.route", one.Route), trace.Int("troupe.try", one.Tries+1))
+	defer span.End()
 	var receiver change.Receiver
 	read := func() (err error) {
 		if receiver, err = db.Receiver(ctx, one.Receiver); errors.Is(err, store.ErrNotFound) {
@@ -289,6 +294,9 @@ func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notificat
 			return false // the try was cut off because fleetd ends
 		}
 	}
+	if !result.OK {
+		span.Fail()
+	}
 	var state notify.DeliveryState
 	var next time.Time
 	conflict := false
@@ -301,7 +309,8 @@ func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notificat
 		return err
 	})
 	if ok && !conflict {
-		n.recordTry(one, state, next, result)
+		span.Set(trace.String("troupe.outcome", state))
+		n.recordTry(ctx, one, state, next, result)
 	}
 	return ok
 }
@@ -324,7 +333,7 @@ func (n *Notifier) persist(ctx context.Context, what string, of store.Notificati
 	}
 }
 
-func (n *Notifier) recordTry(one store.Notification, state notify.DeliveryState, next time.Time, r notify.Result) {
+func (n *Notifier) recordTry(ctx context.Context, one store.Notification, state notify.DeliveryState, next time.Time, r notify.Result) {
 	attrs := []any{"notification", one.ID, "receiver", one.Receiver, "route", one.Route, "kind", one.Kind, "try", one.Tries + 1}
 	n.mu.Lock()
 	switch state {
@@ -339,10 +348,10 @@ func (n *Notifier) recordTry(one store.Notification, state notify.DeliveryState,
 	n.mu.Unlock()
 	switch state {
 	case notify.Sent:
-		n.deps.Log.Info("notification sent", attrs...)
+		n.deps.Log.InfoContext(ctx, "notification sent", attrs...)
 	case notify.Dead:
-		n.deps.Log.Error("notification given up: fleetd notification resend sends it again", append(attrs, "why", r.Detail)...)
+		n.deps.Log.ErrorContext(ctx, "notification given up: fleetd notification resend sends it again", append(attrs, "why", r.Detail)...)
 	default:
-		n.deps.Log.Warn("notification not delivered yet", append(attrs, "why", r.Detail, "again_at", next)...)
+		n.deps.Log.WarnContext(ctx, "notification not delivered yet", append(attrs, "why", r.Detail, "again_at", next)...)
 	}
 }

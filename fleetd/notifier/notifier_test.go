@@ -19,6 +19,8 @@ import (
 	"troupe/fleetd/notify"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
+	"troupe/fleetd/trace"
+	"troupe/fleetd/trace/tracetest"
 	"troupe/fleetd/vault"
 	"troupe/schema"
 	"troupe/schema/testlog"
@@ -30,6 +32,7 @@ var admin = auth.Principal{ID: "anna", Kind: auth.KindToken, Rights: auth.All}
 type world struct {
 	*storetest.World
 	changes *change.Notifications
+	tracer  *trace.Tracer
 	alerts  []notify.Alert
 	down    bool      // receivers answer nothing
 	hang    bool      // receivers take it, and the answer does not arrive
@@ -99,7 +102,7 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 			w.Locked(func() { in.Alerts = slices.Clone(w.alerts) })
 			return in, nil
 		},
-		SiteOf: func(string) string { return "" }, Save: w.changes, Send: w,
+		SiteOf: func(string) string { return "" }, Save: w.changes, Send: w, Tracer: w.tracer,
 	})
 	return w.Start(func(ctx context.Context) { n.Run(ctx, w.DB) })
 }
@@ -242,6 +245,38 @@ func TestNotificationSurvivesEndOfFleetdAndChangeOfLeader(t *testing.T) {
 		want = append(want, "crew r2 firing")
 		if got := w.received(); !slices.Equal(got, want) {
 			t.Errorf("with two leaders it got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestDeliveriesAreTraced(t *testing.T) {
+	c := tracetest.Start(t)
+	inWorld(t, func(w *world) {
+		var err error
+		if w.tracer, err = trace.New(context.Background(), trace.Config{Log: slog.New(slog.DiscardHandler)}); err != nil {
+			w.Fatal(err)
+		}
+		w.receiver("crew")
+		w.route("all", notify.Route{Receiver: "crew", GroupS: zero()})
+		w.hang = true
+		w.raise("r1")
+		end := w.instance("one", always)
+		w.Sleep(time.Minute)
+		end()
+		w.tracer.Close()
+		spans := c.Named("deliver notification")
+		if len(spans) != 2 {
+			w.Fatalf("recorded %+v", spans)
+		}
+		for i, want := range []struct {
+			try, outcome string
+			failed       bool
+		}{{"1", "waiting", true}, {"2", "sent", false}} {
+			s := spans[i]
+			if s.Attrs["troupe.try"] != want.try || s.Attrs["troupe.outcome"] != want.outcome || s.Failed != want.failed ||
+				s.Attrs["troupe.receiver"] != "crew" || s.Attrs["troupe.notification"] != w.got[0].ID || s.End.Sub(s.Start) < 50*time.Millisecond {
+				w.Errorf("try %s is %+v", want.try, s)
+			}
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/fleetd/content"
@@ -16,6 +17,7 @@ import (
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trace"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -45,6 +47,9 @@ type Deps struct {
 	Failed func(what string, err error) // records a failure of the database
 	// Save saves a step of a rollout in one transaction: change.Rollouts.Step.
 	Save func(ctx context.Context, run *rollout.Run, c rollout.Changes, now time.Time) error
+
+	// Tracer records the waves; nil = nothing does.
+	Tracer *trace.Tracer
 
 	// What the view knows of fleetd's connection and of robots.
 	Fleetd         func() presence.Fleetd
@@ -193,7 +198,7 @@ func newerThan(ctx context.Context, db *store.Store, o rollout.Rollout) (map[str
 // step takes one step of a rollout.
 func (r *Runner) step(ctx context.Context, db *store.Store, o *open) error {
 	now := r.deps.Now()
-	row := o.run.Rollout
+	row, ended := o.run.Rollout, endedWaves(o.run.Rollout)
 	if err := r.compareDesired(ctx, db, o, now); err != nil {
 		return err
 	}
@@ -212,6 +217,7 @@ func (r *Runner) step(ctx context.Context, db *store.Store, o *open) error {
 		return err
 	}
 	after := o.run.Rollout
+	r.traceWaves(after, ended)
 	if after.State != row.State {
 		r.deps.Log.Info("rollout", "rollout", row.ID, "from", row.State, "to", after.State, "why", after.Why)
 	}
@@ -224,6 +230,35 @@ func (r *Runner) step(ctx context.Context, db *store.Store, o *open) error {
 		return err
 	}
 	return nil
+}
+
+// endedWaves are the numbers of waves that have ended.
+func endedWaves(o rollout.Rollout) map[int]bool {
+	all := map[int]bool{}
+	for _, w := range o.Waves {
+		all[w.Number] = !w.EndedAt.IsZero()
+	}
+	return all
+}
+
+// traceWaves records the waves that ended since. A wave can last for days and have several leaders, so its span is made of
+// the times in its row, by the leader that ends it.
+func (r *Runner) traceWaves(o rollout.Rollout, ended map[int]bool) {
+	for _, w := range o.Waves {
+		if w.EndedAt.IsZero() || w.StartedAt.IsZero() || ended[w.Number] {
+			continue
+		}
+		attrs := []trace.Attr{
+			trace.String("troupe.rollout", o.ID), trace.Int("troupe.wave", w.Number+1), trace.Int("troupe.robots", w.Total),
+			trace.String("troupe.outcome", w.State), trace.String("troupe.rollout.state", o.State),
+		}
+		for state, n := range w.Counts {
+			if n > 0 {
+				attrs = append(attrs, trace.Int("troupe.robots."+strings.ToLower(string(state)), n))
+			}
+		}
+		r.deps.Tracer.Record(w.StartedAt, w.EndedAt, "rollout wave", w.State == rollout.WaveFailed, attrs...)
+	}
 }
 
 // isLeftWaiting reports whether some robot that was to be offered the content was not.

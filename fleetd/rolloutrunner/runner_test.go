@@ -2,8 +2,10 @@ package rolloutrunner
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,8 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
+	"troupe/fleetd/trace"
+	"troupe/fleetd/trace/tracetest"
 	"troupe/schema"
 )
 
@@ -112,6 +116,29 @@ func TestBadStoryReachesTheCanaryOnlyAndEachRobotGetsBackItsOwn(t *testing.T) {
 		t.Errorf("the robots have %v, want %v", got, want)
 	}
 	w.checkCounts(o.ID)
+}
+
+func TestWavesAreTraced(t *testing.T) {
+	c := tracetest.Start(t)
+	w := newWorld(t, storetest.SQLite(t), 4)
+	tracer, err := trace.New(t.Context(), trace.Config{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runner.deps.Tracer = tracer
+	o := w.until(w.create("day").ID, rollout.Succeeded)
+	tracer.Close()
+	spans := c.Named("rollout wave")
+	if len(spans) != len(o.Waves) || len(spans) < 2 {
+		t.Fatalf("%d waves were recorded as %+v", len(o.Waves), spans)
+	}
+	for i, s := range spans {
+		wave := o.Waves[i]
+		if !s.Start.Equal(wave.StartedAt) || !s.End.Equal(wave.EndedAt) || s.Failed || s.Attrs["troupe.rollout"] != o.ID ||
+			s.Attrs["troupe.outcome"] != "PASSED" || s.Attrs["troupe.robots.confirmed"] != strconv.Itoa(wave.Total) {
+			t.Errorf("wave %+v was recorded as %+v", wave, s)
+		}
+	}
 }
 
 // After a pause is committed no robot is offered the content, though the runner has decided the next offers already.

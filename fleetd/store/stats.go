@@ -54,5 +54,7 @@ func (s *Store) Pools() map[string]sql.DBStats {
 }
 
 // MeasureTransactions calls begin at the start of each transaction that writes, and what it returns at the end, with the
-// error; a caller measures the time between them.
-func (s *Store) MeasureTransactions(begin func() (end func(error))) { s.measure = begin }
+// error; a caller measures the time between them. ctx is that of the transaction.
+func (s *Store) MeasureTransactions(begin func(ctx context.Context) (end func(error))) {
+	s.measure = begin
+}

@@ -58,7 +58,7 @@ type Store struct {
 	reported     func(robot string, topic schema.TopicKind) schema.ReportedRev // what robots report; nil = nothing
 	// beforeStatement is called before each statement of a transaction, and before its commit; nil = nothing is.
 	beforeStatement func() error
-	measure         func() (end func(error)) // see MeasureTransactions; nil = nothing measures
+	measure         func(context.Context) (end func(error)) // see MeasureTransactions; nil = nothing measures
 }
 
 // SetBeforeStatement is for tests, which end a transaction between two of its statements: f is called before each of them,
@@ -251,7 +251,7 @@ func (s *Store) plainTx(ctx context.Context, do func(tx *Tx) error) error {
 
 func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) (err error) {
 	if s.measure != nil {
-		end := s.measure()
+		end := s.measure(ctx)
 		defer func() { end(err) }()
 	}
 	wait := backoff.NewExponentialBackOff()
