@@ -62,7 +62,7 @@ proof: $(proof) ## prove everything: before a release, and after a change of bro
 	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory release-trial
-	@[ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory install-trial ROBOTS=20
+	@[ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory full-disk install-trial ROBOTS=20
 
 proof-list: setup $(proof) ## list the tests of each shard, and compare all of them with those that exist
 	@$(proof) list
@@ -143,6 +143,10 @@ release-trial: ## as root: build the release and its images twice, compare, and 
 package: build ## pack the programs of bin/ as deb and rpm for this machine's architecture, into bin/package/out
 	@go run ./deploy/package
 	@for program in fleetd broker robotd; do deploy/package/build.sh $$program $$(go env GOARCH) $$(bin/fleetd version 2>/dev/null | sed -n 's/^fleetd v//p') bin/$$program bin/package/out; done
+
+full-disk: ## as root: show that a disk that is nearly full fires its alert, on a small disk in memory
+	@unshare --mount bash -ec 'mount -t tmpfs -o size=64m tmpfs /mnt && head -c 59M /dev/zero >/mnt/filler && \
+		TROUPE_FULL_DISK=/mnt go test -count=1 -run "^TestFullDisk" ./deploy/monitor'
 
 install-trial: build ## as root: install the packages on bare Debian roots, set up, enrol, perform, upgrade, go back, remove, purge (ROBOTS=3)
 	@ROBOTS=$(if $(filter file,$(origin ROBOTS)),3,$(ROBOTS)) deploy/package/trial.sh
