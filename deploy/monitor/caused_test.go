@@ -33,7 +33,9 @@ func running(t *testing.T, dir string, valid time.Duration) *fleet.Fleet {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(valid), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(valid), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	certificate, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +45,9 @@ func running(t *testing.T, dir string, valid time.Duration) *fleet.Fleet {
 		t.Fatal(err)
 	}
 	pair := fleet.PairFiles{Cert: filepath.Join(t.TempDir(), "cert.pem"), Key: filepath.Join(t.TempDir(), "key.pem")}
-	for name, block := range map[string]*pem.Block{pair.Cert: {Type: "CERTIFICATE", Bytes: certificate}, pair.Key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		pair.Cert: {Type: "CERTIFICATE", Bytes: certificate}, pair.Key: {Type: "PRIVATE KEY", Bytes: private},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,14 @@ type load struct {
 	seq    int64
 }
 
+// newLoad makes a load that ends with the test.
 func newLoad(t testing.TB, robots int) *load {
+	l := startLoad(t, robots)
+	t.Cleanup(l.end)
+	return l
+}
+
+func startLoad(t testing.TB, robots int) *load {
 	broker := brokertest.Start(t, brokertest.InProcess)
 	database := storetest.SQLite(t)
 	addRobots(t, database, robots)
@@ -49,13 +56,6 @@ func newLoad(t testing.TB, robots int) *load {
 		t.Fatal(err)
 	}
 	l := &load{TB: t, fleet: f, server: httptest.NewServer(f.Handler())}
-	t.Cleanup(func() {
-		l.server.CloseClientConnections()
-		l.server.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	for deadline := time.Now().Add(20 * time.Second); !f.Status().Broker.OK || !f.Status().Database.OK; pass(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("fleetd is not connected")
@@ -71,6 +71,15 @@ func newLoad(t testing.TB, robots int) *load {
 	}
 	f.intake.flush()
 	return l
+}
+
+// end ends fleetd, which saves what it has received.
+func (l *load) end() {
+	l.server.CloseClientConnections()
+	l.server.Close()
+	if err := l.fleet.Close(); err != nil {
+		l.Error(err)
+	}
 }
 
 // addRobots adds r1 and so on with labels, in one statement: one by one, most of a test's time would go into it.
