@@ -23,6 +23,21 @@ var (
 	ErrNoHolder = errors.New("this certificate names neither a robot nor a fleetd instance")
 )
 
+// LeadsToRoot reports whether a chain of certificates, in PEM, ends at the root of this fleet; it may be from before the
+// present intermediate certificate.
+func (a *Authority) LeadsToRoot(chain []byte) bool {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(a.root)
+	between.AppendCertsFromPEM(chain)
+	leaf, err := ReadCertificate(chain)
+	if err != nil {
+		return false
+	}
+	_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: leaf.NotBefore.Add(time.Second),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+	return err == nil
+}
+
 // Verify returns the holder of a certificate. It does not check revocation.
 func (a *Authority) Verify(leaf *x509.Certificate, now time.Time) (Holder, error) {
 	if err := leaf.CheckSignatureFrom(a.cert); err != nil { // before the dates: an expired foreign certificate is foreign

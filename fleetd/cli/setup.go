@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -99,7 +98,7 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 	if shown := sh.showSecrets(a, secrets); shown != nil || err != nil {
 		return errors.Join(err, shown)
 	}
-	fmt.Fprint(sh.Out, nextSteps(a, secrets))
+	fmt.Fprint(sh.Out, nextSteps(work, secrets))
 	return nil
 }
 
@@ -127,7 +126,7 @@ func (sh *shell) prepareSetup(cmd *cobra.Command, f setupFlags) (work *apply.Wor
 	}
 	a, found := setup.ReadWith(text, set)
 	if len(found) == 0 {
-		work, found = apply.Prepare(cmd.Context(), a, f.replace, time.Now())
+		work, found = apply.Prepare(cmd.Context(), a, f.replace, apply.ThisComputer())
 	}
 	if len(found) > 0 {
 		return nil, sh.refuseAnswers(f, text, found)
@@ -237,7 +236,7 @@ func (sh *shell) prepareAsked(cmd *cobra.Command, f setupFlags) (*apply.Work, er
 		a := given.Complete()
 		found := a.Problems()
 		if len(found) == 0 {
-			work, found = apply.Prepare(cmd.Context(), a, f.replace, time.Now())
+			work, found = apply.Prepare(cmd.Context(), a, f.replace, apply.ThisComputer())
 		}
 		if len(found) == 0 {
 			return work, nil
@@ -326,8 +325,9 @@ func (sh *shell) showSecrets(a setup.Answers, s apply.Secrets) error {
 }
 
 // nextSteps says what a person does after the set-up.
-func nextSteps(a setup.Answers, s apply.Secrets) string {
+func nextSteps(w *apply.Work, s apply.Secrets) string {
 	var b strings.Builder
+	a := w.Plan.Answers
 	step := 0
 	add := func(what string, lines ...string) {
 		step++
@@ -338,18 +338,28 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 	}
 	ca := filepath.Join(a.Config, "ca")
 	b.WriteString("next:\n")
+	doctor := "fleetd doctor --env " + w.Plan.FleetdEnv()
+	if !w.First() {
+		if a.Broker == setup.Elsewhere {
+			add("copy the files of the broker to "+a.BrokerHost+", if one of them was changed", copyToBroker(a)...)
+		}
+		if services := w.Restarted(); len(services) > 0 {
+			add("restart what reads its settings at the start; other files are read again as they are", "systemctl restart "+
+				strings.Join(services, " "))
+		}
+		add("see whether all of it works", doctor)
+		return b.String()
+	}
 	switch a.Broker {
 	case setup.Elsewhere:
-		add("copy the files of the broker to "+a.BrokerHost+" and start it there",
-			"scp -r "+filepath.Join(a.Config, "for-the-broker")+"/. root@"+a.BrokerHost+":/etc/troupe/",
-			"ssh root@"+a.BrokerHost+" 'chown -R troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'")
+		add("copy the files of the broker to "+a.BrokerHost+" and start it there", copyToBroker(a)...)
 		add("start fleetd", "systemctl enable --now fleetd")
 	case setup.Existing:
 		add("start fleetd", "systemctl enable --now fleetd")
 	default:
 		add("start both programs", "systemctl enable --now troupe-broker fleetd")
 	}
-	add("see whether all of it works", "fleetd doctor --env "+filepath.Join(a.Config, "fleetd.env"))
+	add("see whether all of it works", doctor)
 	login := "fleetd login --server " + a.PublicURL + " --user " + a.Admin
 	if a.Console == setup.OwnTLS {
 		login += " --server-ca " + filepath.Join(ca, "root.pem")
@@ -368,4 +378,12 @@ func nextSteps(a setup.Answers, s apply.Secrets) string {
 	add("see that it is there, and enrol the next", "fleetd robot list", more)
 	add("move the key of the root offline, such as to a stick in a safe", filepath.Join(ca, "root.key.pem"))
 	return b.String()
+}
+
+// copyToBroker are the lines that bring the files of the broker to its machine.
+func copyToBroker(a setup.Answers) []string {
+	return []string{
+		"scp -r " + filepath.Join(a.Config, "for-the-broker") + "/. root@" + a.BrokerHost + ":/etc/troupe/",
+		"ssh root@" + a.BrokerHost + " 'chmod 755 /etc/troupe && chown troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'",
+	}
 }

@@ -14,11 +14,11 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/fileaccess"
 	"troupe/fleetd/store"
 	"troupe/fleetd/vault"
 	"troupe/schema"
@@ -162,7 +162,7 @@ func (x *examination) disk() {
 		case room < freeEnough:
 			x.warn("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room, or keep less: --event-retention-days, "+
 				"--command-retention-days")
-		case !x.mayWrite(info):
+		case !x.may(info, fileaccess.Write|fileaccess.Enter):
 			x.fail("disk", fmt.Sprintf("%s does not belong to the user %s, who cannot write to it", dir, x.c.User), "chown -R "+x.c.User+" "+dir)
 		default:
 			x.ok("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir))
@@ -178,21 +178,24 @@ func (x *examination) sqliteFile() string {
 	return path
 }
 
-// owner returns the ids of fleetd's user; it is false if nobody knows them.
-func (x *examination) owner() (uid, gid uint32, known bool) {
-	if x.c.User == "" {
-		return uint32(os.Geteuid()), uint32(os.Getegid()), true
-	}
-	u, err := x.on.Lookup(x.c.User)
-	if err != nil {
-		return 0, 0, false
-	}
-	first, noUID := strconv.ParseUint(u.Uid, 10, 32)
-	second, noGID := strconv.ParseUint(u.Gid, 10, 32)
-	return uint32(first), uint32(second), noUID == nil && noGID == nil
+// may reports whether fleetd's user has permissions of a file, as far as is known.
+func (x *examination) may(info fs.FileInfo, bits fs.FileMode) bool {
+	u, known := x.user()
+	return !known || u.May(info, bits)
 }
 
-func (x *examination) mayWrite(info fs.FileInfo) bool { return x.may(info, 3) }
+// user is that of fleetd; it is false if nobody knows it.
+func (x *examination) user() (fileaccess.User, bool) {
+	look := func() (*user.User, error) { return x.on.Lookup(x.c.User) }
+	if x.c.User == "" {
+		look = user.Current
+	}
+	u, err := look()
+	if err != nil {
+		return fileaccess.User{}, false
+	}
+	return fileaccess.Of(u)
+}
 
 // files looks at the rights of files with secrets.
 func (x *examination) files() {
@@ -219,9 +222,15 @@ func (x *examination) files() {
 		case info.Mode().Perm()&0o007 != 0:
 			x.fail("files", fmt.Sprintf("everybody on this computer may read or change %s (mode %04o)", file, info.Mode().Perm()),
 				"chmod o= "+file+"; if others have used the computer, replace the secret in it, too")
-		case !x.may(info, 4) && !slices.Contains(x.c.OfOthers, file):
+		case !x.may(info, fileaccess.Read) && !slices.Contains(x.c.OfOthers, file):
 			x.fail("files", fmt.Sprintf("the user %s cannot read %s", x.c.User, file), "chown "+x.c.User+" "+file)
 		default:
+			if u, known := x.user(); known && !slices.Contains(x.c.OfOthers, file) {
+				if err := u.Reach(file); err != nil {
+					x.fail("files", err.Error()+", in which fleetd needs "+file, "chmod the folder, or name a copy of the file that fleetd can read")
+					continue
+				}
+			}
 			looked++
 		}
 	}
@@ -246,10 +255,10 @@ func (x *examination) keys() {
 	folder, noFolder := os.Stat(x.c.CA)
 	key, noKey := os.Stat(filepath.Join(x.c.CA, vault.IntermediateKeyFile))
 	switch until := x.vault.Issuers()[0].NotAfter; {
-	case noFolder == nil && !x.mayWrite(folder):
+	case noFolder == nil && !x.may(folder, fileaccess.Write|fileaccess.Enter):
 		x.fail("ca", fmt.Sprintf("the user %s cannot write to %s, where fleetd keeps the list of revoked certificates", x.c.User, x.c.CA),
 			"chown "+x.c.User+" "+x.c.CA)
-	case noKey == nil && !x.may(key, 4):
+	case noKey == nil && !x.may(key, fileaccess.Read):
 		x.fail("ca", fmt.Sprintf("the user %s cannot read %s", x.c.User, vault.IntermediateKeyFile),
 			"chown "+x.c.User+" "+filepath.Join(x.c.CA, vault.IntermediateKeyFile))
 	case x.vault.HasRootKey():
@@ -289,6 +298,10 @@ func (x *examination) database(ctx context.Context) {
 			"fleetd migrates it at its next start; make a backup before")
 	default:
 		x.ok("database", what)
+	}
+	if x.vault != nil && d.RobotChain != "" && !x.vault.LeadsToRoot([]byte(d.RobotChain)) {
+		x.fail("ca", x.c.CA+" is of another fleet: the newest robot of the database has a certificate of another CA",
+			"put the CA of this fleet there, from a backup or from another instance; or name the database of this CA")
 	}
 	if skew := d.Now.Sub(began.Add(now.Sub(began) / 2)); !d.Now.IsZero() && skew.Abs() > skewMost {
 		x.warn("database clock", fmt.Sprintf("the clock of the database's server differs by %s from the one here",

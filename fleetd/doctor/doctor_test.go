@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -18,6 +19,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/fleetd/ca"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/doctor"
 	"troupe/fleetd/setup"
@@ -83,7 +85,9 @@ func healthy(t *testing.T) string {
 			Name: "museum", Hosts: []string{"localhost", "127.0.0.1"}, Config: p.folder + "/etc", Data: p.folder + "/lib",
 			HTTP: freeAddress(t), Robots: freeAddress(t), BrokerListen: freeAddress(t), BrokerHTTP: freeAddress(t),
 		}.Complete()
-		w, found := apply.Prepare(t.Context(), a, false, time.Now())
+		on := apply.ThisComputer()
+		on.Unit = func(context.Context, string) (apply.Unit, bool) { return apply.Unit{}, false }
+		w, found := apply.Prepare(t.Context(), a, false, on)
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
@@ -271,6 +275,19 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		{"no keys", func(p *patient) { p.c.CA = "" }, "ca", finding.Warn, "enrols no robots", "fleetd setup"},
 		{"a CA without its key", func(p *patient) { p.must(os.Remove(p.etc("ca/" + vault.IntermediateKeyFile))) }, "ca", finding.Fail,
 			"no such file", "from a backup"},
+		{"a CA that root has copied", func(p *patient) {
+			p.c.User, p.on.Lookup = "fleetd", func(string) (*user.User, error) { return &user.User{Uid: "4711", Gid: "4711"}, nil }
+		}, "ca", finding.Fail, "the user fleetd cannot write to", "chown fleetd"},
+		{"a CA of another fleet", func(p *patient) {
+			other := filepath.Join(p.folder, "other")
+			p.must(vault.Make(other, "other", time.Now()))
+			v, err := vault.Open(other, time.Now())
+			p.must(err)
+			pair, err := v.Server([]string{"r1"}, nil, time.Now())
+			p.must(err)
+			p.sql(fmt.Sprintf(`INSERT INTO certificates VALUES ('1', 'r1', 'token', '%s', 1, 1, 1, 0, '', '')`,
+				ca.EncodeCertificates(v.Chain(pair.Certificate)...)))
+		}, "ca", finding.Fail, "is of another fleet", "from a backup"},
 		{"the root's key", func(p *patient) { p.must(os.WriteFile(p.etc("ca/"+vault.RootKeyFile), nil, 0o600)) }, "ca", finding.Warn,
 			"still on this computer", "offline"},
 		{"a certificate for another name", func(p *patient) { p.certify(time.Now(), "other.example") }, "certificate", finding.Fail,

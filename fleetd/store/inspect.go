@@ -26,6 +26,8 @@ type Inspection struct {
 	Version int64  // of the schema; 0 = no fleetd has used the database
 	Newest  int64  // version of the schema that this fleetd makes
 	Users   int    // accounts of people and programs
+	// RobotChain is the newest certificate of a robot with its chain, in PEM; "" = no robot has enrolled.
+	RobotChain string
 	// Backup is when the newest backup was made; zero = none was, or the schema is from before backups were recorded.
 	Backup time.Time
 	// Now is the server's clock; zero with SQLite, which has none.
@@ -177,8 +179,14 @@ func (found *Inspection) readTables(ctx context.Context, db *sql.DB, has func(ta
 			return err
 		}
 	}
-	there, err := has("backups")
-	if err != nil || !there {
+	there, err := has("certificates")
+	if err == nil && there {
+		err = db.QueryRowContext(ctx, `SELECT pem FROM certificates ORDER BY issued_at DESC, serial LIMIT 1`).Scan(&found.RobotChain)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if there, err = has("backups"); err != nil || !there {
 		return err
 	}
 	var at sql.NullInt64

@@ -10,12 +10,14 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"troupe/fleetd/ca"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/setup/apply"
 	"troupe/fleetd/store"
@@ -30,10 +32,12 @@ type server struct {
 	t       *testing.T
 	folder  string
 	answers setup.Answers
+	on      apply.Computer
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t, folder: t.TempDir()}
+	s := &server{t: t, folder: t.TempDir(), on: apply.ThisComputer()}
+	s.on.Unit = func(context.Context, string) (apply.Unit, bool) { return apply.Unit{}, false }
 	port := func() string {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -54,7 +58,7 @@ func newServer(t *testing.T) *server {
 }
 
 func (s *server) prepare(replace bool) (*apply.Work, []schema.Problem) {
-	return apply.Prepare(s.t.Context(), s.answers, replace, time.Now())
+	return apply.Prepare(s.t.Context(), s.answers, replace, s.on)
 }
 
 func (s *server) setUp(replace bool) (*apply.Work, apply.Secrets) {
@@ -138,7 +142,7 @@ func TestSecondSetUpChangesNothing(t *testing.T) {
 			s.answers.BrokerHost = "localhost"
 		}
 		w, secrets := s.setUp(false)
-		if !w.Changes() || len(secrets.Passwords) != 2 || !strings.HasPrefix(secrets.Line, "robotd enrol --token TROUPE-r1-") {
+		if !w.Changes() || !w.First() || len(secrets.Passwords) != 2 || !strings.HasPrefix(secrets.Line, "robotd enrol --token TROUPE-r1-") {
 			t.Fatalf("%v", secrets)
 		}
 		before := s.files()
@@ -237,7 +241,10 @@ func TestReplaceChangesOnlyWhatDiffers(t *testing.T) {
 	s.answers.PublicURL = "https://fleet.example"
 	s.answers.BrokerUsers = append(s.answers.BrokerUsers, "guide operator")
 	users := s.read(s.etc("broker.users"))
-	_, secrets := s.setUp(true)
+	w, secrets := s.setUp(true)
+	if w.First() || !slices.Equal(w.Restarted(), []string{"fleetd"}) {
+		t.Errorf("first: %t; services that restart: %v", w.First(), w.Restarted())
+	}
 	read, err := envfile.Read(s.read(s.etc("fleetd.env")))
 	if err != nil || read["TROUPE_FLEETD_PUBLIC_URL"] != "https://fleet.example" || read["TROUPE_FLEETD_LOG_LEVEL"] != "debug" {
 		t.Errorf("%v, %v", read, err)
@@ -351,6 +358,98 @@ func TestSecondInstanceNeedsTheCAOfTheFirst(t *testing.T) {
 	if _, err := os.Stat(second.etc("broker.env")); err == nil {
 		t.Error("it has a broker of its own")
 	}
+}
+
+// A CA that is not that of the robots in the database locks all of them out.
+func TestCAOfAnotherFleetIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.setUp(false)
+	v, err := vault.Open(s.etc("ca"), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	robot, err := v.Server([]string{"r1"}, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(s.answers.Data, "fleetd", "fleet.db"))
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `INSERT INTO certificates VALUES ('1', 'r1', 'token', $1, 1, 1, 1, 0, '', '')`,
+			string(ca.EncodeCertificates(v.Chain(robot.Certificate)...)))
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if w, found := s.prepare(false); len(found) > 0 || w.Changes() {
+		t.Fatalf("the CA of this fleet: %v", found)
+	}
+	err = os.RemoveAll(s.etc("ca"))
+	if err == nil {
+		err = vault.Make(s.etc("ca"), "museum", time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.refused("is of another fleet", "/folders/config", "/hosts", "/hosts")
+}
+
+// The unit of the package lets fleetd write to two folders, and hides the homes of people.
+func TestFoldersThatAServiceCannotUseAreRefused(t *testing.T) {
+	s := newServer(t)
+	unit := apply.Unit{Settings: []string{"/etc/troupe/fleetd.env", "/etc/troupe/broker.env"},
+		Writable: []string{"/etc/troupe/ca", "/var/lib/troupe/fleetd"}, Hidden: []string{"/root"}}
+	s.on.Unit = func(context.Context, string) (apply.Unit, bool) { return unit, true }
+	s.answers.Database = "sqlite:" + s.folder + "/db/fleet.db"
+	s.refused("systemctl edit fleetd, which needs [Service] and ReadWritePaths="+s.answers.Data,
+		"/folders/config", "/folders/data", "/database/address", "/folders/config")
+	unit.Settings = []string{s.etc("fleetd.env"), s.etc("broker.env")}
+	s.refused("the service fleetd may not write to "+s.etc("ca"), "/folders/data", "/database/address", "/folders/config")
+	unit.Writable = []string{s.etc("ca"), s.answers.Data, s.folder + "/db"}
+	if _, found := s.prepare(false); len(found) > 0 {
+		t.Errorf("with a changed unit: %v", found)
+	}
+	unit.Hidden = []string{s.answers.Data}
+	s.refused("which systemd hides from it", "/folders/data")
+}
+
+// What root has copied from another server is of no use to the services before it is theirs; the key of the root stays
+// with root.
+func TestWhatAServiceCannotUseIsGivenToIt(t *testing.T) {
+	s := newServer(t)
+	for _, folder := range []string{s.folder, filepath.Dir(s.folder)} {
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.setUp(false)
+	given := map[string]bool{}
+	s.on.Root = true
+	s.on.Lookup = func(name string) (*user.User, error) {
+		return &user.User{Username: name, Uid: "4711", Gid: "4711"}, nil
+	}
+	s.on.Chown = func(path string, uid, _ int) error {
+		rel, err := filepath.Rel(s.folder, path)
+		given[rel] = uid == 4711
+		return err
+	}
+	before := s.files()
+	w, secrets := s.setUp(false)
+	for _, want := range []string{"lib/fleetd", "etc/ca", "etc/ca/crl.pem", "etc/ca/intermediate.key.pem", "etc/fleetd.key.pem",
+		"etc/broker.key.pem", "etc/broker.users"} {
+		if !given[want] {
+			t.Errorf("%s is not given to its service: %v", want, given)
+		}
+	}
+	if _, is := given["etc/ca/"+vault.RootKeyFile]; is {
+		t.Error("the key of the root is given away")
+	}
+	if !w.Changes() || !secrets.Empty() || !slices.Equal(before, s.files()) {
+		t.Errorf("it makes more: %v, %v", w.Outcomes, secrets)
+	}
+	if err := os.Chmod(s.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.refused("the user fleetd cannot enter "+s.folder, "/folders/data", "/folders/config", "/folders/config")
 }
 
 // A certificate that a person has is for browsers; robots get one of the fleet's CA.

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 	"troupe/broker/link"
+	"troupe/fleetd/fileaccess"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/vault"
 	"troupe/schema/envfile"
@@ -45,6 +47,33 @@ func (c *comparison) compare(s setup.Step) {
 	}
 }
 
+// usable finds what is kept and what the user of its service cannot use, such as a CA that root has copied from another
+// server: it is given to that user. systemd reads settings as root.
+func (c *comparison) usable(s setup.Step) {
+	last := len(c.Outcomes) - 1
+	u, known := c.service(s.Owner)
+	if !known || last < 0 || c.Outcomes[last].Path != s.Path || c.Outcomes[last].State != Kept || s.Kind == setup.Settings {
+		return
+	}
+	writes := fileaccess.Write | fileaccess.Enter
+	needs := map[string]fs.FileMode{s.Path: fileaccess.Read}
+	switch s.Kind {
+	case setup.Folder:
+		needs = map[string]fs.FileMode{s.Path: writes}
+	case setup.Authority:
+		needs = map[string]fs.FileMode{s.Path: writes, filepath.Join(s.Path, vault.IssuedFolder): writes,
+			filepath.Join(s.Path, vault.IntermediateKeyFile): fileaccess.Read}
+	case setup.Certificate:
+		needs = map[string]fs.FileMode{s.Path + ".pem": fileaccess.Read, s.Path + ".key.pem": fileaccess.Read}
+	}
+	for path, bits := range needs {
+		if info, err := os.Stat(path); err == nil && !u.May(info, bits) {
+			c.Outcomes[last].State, c.Outcomes[last].give = Changed, true
+			c.Outcomes[last].Detail = "the user " + s.Owner + " cannot use it, and gets it"
+		}
+	}
+}
+
 func (c *comparison) folder(s setup.Step) {
 	info, err := os.Stat(s.Path)
 	switch {
@@ -71,11 +100,16 @@ func (c *comparison) authority(s setup.Step) {
 		return
 	}
 	if err == nil {
-		c.vault, err = vault.Open(s.Path, c.now)
+		c.vault, err = vault.Open(s.Path, c.on.Now)
 	}
 	if err != nil {
 		c.problem(s.Pointer, "the existing CA cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, "+
 			"move the folder away, and a new CA is made")
+		return
+	}
+	if d := c.database; d.RobotChain != "" && !c.vault.LeadsToRoot([]byte(d.RobotChain)) {
+		c.problem(s.Pointer, fmt.Sprintf("%s is of another fleet: the newest robot of the database has a certificate of another CA", s.Path),
+			"copy the folder of this fleet there, from the first instance or from the backup; or name the database of this CA")
 		return
 	}
 	c.outcome(s, Kept, "the CA "+c.vault.Root().Subject.CommonName)
@@ -109,7 +143,7 @@ func (c *comparison) unfit(cert, key string, hosts []string) string {
 	if err != nil {
 		return "cannot be used: " + err.Error()
 	}
-	if err := link.CheckServerCertificate(pair, c.now); err != nil {
+	if err := link.CheckServerCertificate(pair, c.on.Now); err != nil {
 		return err.Error()
 	}
 	if c.vault == nil || pair.Leaf.CheckSignatureFrom(c.vault.Issuers()[0]) != nil {
@@ -120,7 +154,7 @@ func (c *comparison) unfit(cert, key string, hosts []string) string {
 			return "it is not valid for " + host
 		}
 	}
-	if left := pair.Leaf.NotAfter.Sub(c.now); left < daysLeft*24*time.Hour {
+	if left := pair.Leaf.NotAfter.Sub(c.on.Now); left < daysLeft*24*time.Hour {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s is valid until %s only: fleetd setup --replace makes a new one", cert,
 			pair.Leaf.NotAfter.UTC().Format(time.DateOnly)))
 		if c.replace {

@@ -9,9 +9,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 	"troupe/broker/link"
+	"troupe/fleetd/fileaccess"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/store"
 )
@@ -42,12 +45,80 @@ func (c *comparison) given() {
 		c.problem("/tls/certificate", err.Error(), "name the files of a certificate and of its key, in PEM")
 		return
 	}
-	if err := link.CheckServerCertificate(pair, c.now); err != nil {
+	if u, known := c.service(setup.FleetdUser); known {
+		for _, file := range []struct{ pointer, path string }{{"/tls/certificate", a.Certificate}, {"/tls/key", a.Key}} {
+			err := u.Reach(file.path)
+			if info, noInfo := os.Stat(file.path); err == nil && noInfo == nil && !u.May(info, fileaccess.Read) {
+				err = fmt.Errorf("the user %s cannot read %s", setup.FleetdUser, file.path)
+			}
+			if err != nil {
+				c.problem(file.pointer, err.Error(), "copy the file to "+a.Config+" and give it to that user, also each time that it is renewed")
+			}
+		}
+	}
+	if err := link.CheckServerCertificate(pair, c.on.Now); err != nil {
 		c.problem("/tls/certificate", a.Certificate+": "+err.Error(), "get a valid one from who issued it")
 	}
 	if host := hostOf(a.PublicURL); pair.Leaf.VerifyHostname(host) != nil {
 		c.problem("/tls/certificate", fmt.Sprintf("%s is not for %s, which is in the URL of the console", a.Certificate, host),
 			"write a name of the certificate into http.public_url, or get one for that name")
+	}
+}
+
+// services looks whether the installed services can use what the answers name: their units let them see and write
+// little of the computer, and their users may not enter every folder.
+func (c *comparison) services(ctx context.Context) {
+	c.serviceOf(ctx, setup.FleetdUser, c.Plan.FleetdEnv())
+	if c.Plan.Answers.Broker == setup.Here {
+		c.serviceOf(ctx, setup.BrokerUser, filepath.Join(c.Plan.Answers.Config, "broker.env"))
+	}
+}
+
+// serviceOf looks at one service, whose user has its name. Of each answer the first obstacle is named.
+func (c *comparison) serviceOf(ctx context.Context, name, settings string) {
+	said := map[string]bool{}
+	problem := func(pointer, detail, hint string) {
+		if !said[pointer] {
+			said[pointer] = true
+			c.problem(pointer, detail, hint)
+		}
+	}
+	unit, installed := c.on.Unit(ctx, name)
+	u, known := c.service(name)
+	allow := func(line string) string {
+		return fmt.Sprintf("allow it with systemctl edit %s, which needs [Service] and %s", name, line)
+	}
+	if installed && !slices.Contains(unit.Settings, settings) {
+		problem("/folders/config", fmt.Sprintf("the service %s does not read its settings from %s", name, settings),
+			"leave folders.config out, or "+allow("EnvironmentFile="+settings))
+	}
+	for _, s := range c.Plan.Steps {
+		if s.Owner != name {
+			continue
+		}
+		folder := s.Kind == setup.Folder || s.Kind == setup.Authority
+		switch {
+		case installed && !unit.sees(s.Path):
+			problem(s.Pointer, fmt.Sprintf("the service %s cannot see %s, which systemd hides from it", name, s.Path), "name another folder")
+		case installed && folder && !unit.writes(s.Path):
+			problem(s.Pointer, fmt.Sprintf("the service %s may not write to %s", name, s.Path), "name a folder in "+
+				strings.Join(unit.Writable, " or ")+", or "+allow("ReadWritePaths="+s.Path))
+		case known && folder:
+			if err := u.Reach(s.Path); err != nil {
+				problem(s.Pointer, err.Error(), "chmod o+x that folder, or name another one")
+			}
+		}
+	}
+	if err := u.Reach(settings); known && err != nil {
+		problem("/folders/config", err.Error(), "chmod o+x that folder, or name another one")
+	}
+	if a := c.Plan.Answers; name == setup.FleetdUser && a.Console == setup.GivenTLS && installed {
+		for _, file := range []struct{ pointer, path string }{{"/tls/certificate", a.Certificate}, {"/tls/key", a.Key}} {
+			if !unit.sees(file.path) {
+				problem(file.pointer, fmt.Sprintf("the service %s cannot see %s, which systemd hides from it", name, file.path),
+					"copy the file to "+a.Config+", also each time that it is renewed")
+			}
+		}
 	}
 }
 

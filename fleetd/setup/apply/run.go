@@ -43,7 +43,7 @@ func (s Secrets) Empty() bool { return len(s.Passwords) == 0 && s.Line == "" }
 // Run makes what is missing, in the order of the plan. If it fails, what was made is kept, and it can run again.
 func (w *Work) Run(ctx context.Context) (Secrets, error) {
 	for _, o := range w.Outcomes {
-		if o.State == Kept && o.Kind != setup.Authority {
+		if o.State == Kept {
 			continue
 		}
 		if err := w.make(ctx, o); err != nil {
@@ -55,6 +55,9 @@ func (w *Work) Run(ctx context.Context) (Secrets, error) {
 }
 
 func (w *Work) make(ctx context.Context, o Outcome) error {
+	if o.give {
+		return w.giveStep(o.Step)
+	}
 	switch o.Kind {
 	case setup.Folder:
 		if err := os.MkdirAll(o.Path, o.Mode); err != nil {
@@ -104,34 +107,42 @@ func (w *Work) give(path, owner string) error {
 	if uid < 0 {
 		return nil
 	}
-	return w.chown(path, uid, gid)
+	return w.on.Chown(path, uid, gid)
 }
 
-// makeAuthority makes the keys, and gives them to fleetd, also those that exist: root may have copied them from another
-// server. The root's key stays with root, since fleetd does not need it.
 func (w *Work) makeAuthority(o Outcome) error {
-	if o.State != Kept {
-		if err := vault.Make(o.Path, w.Plan.Answers.Name, w.now); err != nil {
-			return err
-		}
-	}
-	files, err := os.ReadDir(o.Path)
-	if err != nil {
+	if err := vault.Make(o.Path, w.Plan.Answers.Name, w.on.Now); err != nil {
 		return err
 	}
-	for _, f := range files {
-		if f.Name() != vault.RootKeyFile {
-			err = errors.Join(err, w.give(filepath.Join(o.Path, f.Name()), o.Owner))
+	return errors.Join(os.Chmod(o.Path, o.Mode), w.giveStep(o.Step))
+}
+
+// giveStep gives what a step made to its owner. The key of the root stays with root, since fleetd does not need it.
+func (w *Work) giveStep(s setup.Step) error {
+	paths := []string{s.Path}
+	switch s.Kind {
+	case setup.Certificate:
+		paths = []string{s.Path + ".key.pem", s.Path + ".pem"}
+	case setup.Authority:
+		files, err := os.ReadDir(s.Path)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if f.Name() != vault.RootKeyFile {
+				paths = append(paths, filepath.Join(s.Path, f.Name()))
+			}
 		}
 	}
-	if o.State != Kept {
-		err = errors.Join(err, os.Chmod(o.Path, o.Mode))
+	var err error
+	for _, path := range paths {
+		err = errors.Join(err, w.give(path, s.Owner))
 	}
-	return errors.Join(err, w.give(o.Path, o.Owner))
+	return err
 }
 
 func (w *Work) makeCertificate(o Outcome) error {
-	v, err := vault.Open(w.Plan.CA, w.now)
+	v, err := vault.Open(w.Plan.CA, w.on.Now)
 	if err != nil {
 		return err
 	}
@@ -144,20 +155,19 @@ func (w *Work) makeCertificate(o Outcome) error {
 			names = append(names, host)
 		}
 	}
-	pair, err := v.Server(names, addresses, w.now)
+	pair, err := v.Server(names, addresses, w.on.Now)
 	if err != nil {
 		return err
 	}
-	cert, key := o.Path+".pem", o.Path+".key.pem"
-	if err := vault.SavePair(cert, key, true, pair, v.Chain(pair.Certificate)); err != nil {
+	if err := vault.SavePair(o.Path+".pem", o.Path+".key.pem", true, pair, v.Chain(pair.Certificate)); err != nil {
 		return err
 	}
-	return errors.Join(w.give(key, o.Owner), w.give(cert, o.Owner))
+	return w.giveStep(o.Step)
 }
 
 // makeAdmin makes the first account, and the token of the first robot.
 func (w *Work) makeAdmin(ctx context.Context, o Outcome) (err error) {
-	db, err := store.Open(ctx, w.Plan.Database, w.now, slog.New(slog.DiscardHandler))
+	db, err := store.Open(ctx, w.Plan.Database, w.on.Now, slog.New(slog.DiscardHandler))
 	if errors.Is(err, store.ErrInUse) {
 		return fmt.Errorf("%w: stop fleetd first", err)
 	}
@@ -197,8 +207,8 @@ func (w *Work) makeToken(ctx context.Context, identities change.Identities, s se
 	}
 	token := schema.EnrolmentToken{Robot: s.Path, Fingerprint: sha256.Sum256(pair.Certificate[0])}
 	_, _ = rand.Read(token.Secret[:]) // never fails
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: s.Path, CreatedAt: w.now, CreatedBy: "fleetd setup",
-		ExpiresAt: w.now.Add(enrol.DefaultValid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: s.Path, CreatedAt: w.on.Now, CreatedBy: "fleetd setup",
+		ExpiresAt: w.on.Now.Add(enrol.DefaultValid)}
 	if s.Label != "" {
 		row.Labels = map[string]string{"site": s.Label}
 	}

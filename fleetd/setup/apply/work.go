@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"troupe/fleetd/fileaccess"
 	"troupe/fleetd/setup"
 	"troupe/fleetd/store"
 	"troupe/fleetd/vault"
@@ -33,6 +34,7 @@ type Outcome struct {
 	setup.Step
 	State  State
 	Detail string // of a step that is not new: what exists
+	give   bool   // what exists is kept, and given to its owner
 }
 
 // Work is a plan, compared with what exists.
@@ -42,11 +44,10 @@ type Work struct {
 	Notes    []string // what a person should know, and is no problem
 
 	replace bool
-	now     time.Time
+	on      Computer
 	owners  map[string]*user.User // nil for a user who does not exist
-	chown   func(path string, uid, gid int) error
-	content map[string]string // of settings and users files that change, by path
-	clients []Password        // of the users file, if it is written
+	content map[string]string     // of settings and users files that change, by path
+	clients []Password            // of the users file, if it is written
 	secrets Secrets
 }
 
@@ -60,11 +61,25 @@ func (w *Work) Changes() bool {
 	return false
 }
 
+// First reports whether nothing was set up before: the first settings of fleetd come with it.
+func (w *Work) First() bool {
+	return slices.ContainsFunc(w.Outcomes, func(o Outcome) bool { return o.Path == w.Plan.FleetdEnv() && o.State == New })
+}
+
+// Restarted are the services of this machine whose settings change.
+func (w *Work) Restarted() (services []string) {
+	for _, o := range w.Outcomes {
+		if o.Kind == setup.Settings && o.State == Changed && o.Owner != "" {
+			services = append(services, o.Owner)
+		}
+	}
+	return services
+}
+
 // Prepare makes the plan of complete answers without problems, and compares it with what exists. It writes nothing. With replace,
 // settings and certificates that differ from the answers are changed; otherwise each is a problem.
-func Prepare(ctx context.Context, a setup.Answers, replace bool, now time.Time) (*Work, []schema.Problem) {
-	c := comparison{Work: &Work{replace: replace, now: now, owners: map[string]*user.User{}, chown: os.Lchown,
-		content: map[string]string{}}}
+func Prepare(ctx context.Context, a setup.Answers, replace bool, on Computer) (*Work, []schema.Problem) {
+	c := comparison{Work: &Work{replace: replace, on: on, owners: map[string]*user.User{}, content: map[string]string{}}}
 	password := ""
 	if a.DatabasePasswordFile != "" {
 		text, err := os.ReadFile(a.DatabasePasswordFile)
@@ -78,12 +93,15 @@ func Prepare(ctx context.Context, a setup.Answers, replace bool, now time.Time) 
 	c.Plan = setup.NewPlan(a, password)
 	c.inspect(ctx)
 	if a.Console == setup.GivenTLS {
+		c.owner(setup.FleetdUser)
 		c.given()
 	}
 	for _, s := range c.Plan.Steps {
 		c.owner(s.Owner)
 		c.compare(s)
+		c.usable(s)
 	}
+	c.services(ctx)
 	if len(c.found) == 0 {
 		c.ports(ctx)
 		c.rights()
@@ -105,7 +123,7 @@ func (c *comparison) problem(pointer, detail, hint string) {
 }
 
 func (c *comparison) outcome(s setup.Step, state State, detail string) {
-	c.Outcomes = append(c.Outcomes, Outcome{s, state, detail})
+	c.Outcomes = append(c.Outcomes, Outcome{Step: s, State: state, Detail: detail})
 }
 
 // owner looks a system user up. Only root can give files away.
@@ -113,18 +131,24 @@ func (c *comparison) owner(name string) {
 	if _, known := c.owners[name]; known || name == "" {
 		return
 	}
-	found, err := user.Lookup(name)
-	if err != nil {
-		found = nil
+	c.owners[name] = nil
+	if !c.on.Root {
+		return
 	}
-	c.owners[name] = found
-	switch {
-	case os.Geteuid() != 0:
-		c.owners[name] = nil
-	case found == nil:
+	if found, err := c.on.Lookup(name); err == nil {
+		c.owners[name] = found
+	} else {
 		c.Notes = append(c.Notes, fmt.Sprintf("there is no user %s on this machine, so its files belong to root: install the package that "+
 			"brings it, and run this again", name))
 	}
+}
+
+// service returns the user of a service to whom files are given; it is false if there is none.
+func (c *comparison) service(name string) (fileaccess.User, bool) {
+	if c.owners[name] == nil {
+		return fileaccess.User{}, false
+	}
+	return fileaccess.Of(c.owners[name])
 }
 
 // ids returns the user and group to whom a file is given; -1 keeps them.
