@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -66,6 +67,9 @@ newest live stop. At the end, each kind of error is printed.`,
 				if cfg.Scenario, err = crowd.ReadScenario(scenario); err != nil {
 					return err
 				}
+			}
+			if !cmd.Flags().Changed("seed") {
+				cfg.Seed = rand.Uint64()
 			}
 			if every < 100*time.Millisecond {
 				return fmt.Errorf("every %v: want at least 100ms", every)

@@ -73,7 +73,8 @@ type robot struct {
 	slowBy   time.Duration // each input waits so long
 	stallEnd time.Duration // 0 = it does not stall
 	held     []heldInput
-	failAt   time.Duration // when the next command of a unit fails; 0 = never
+	fails    bool          // commands of its units fail
+	failAt   time.Duration // when one fails again
 	performs bool          // it is to perform
 	askAt    time.Duration // when it is asked to again
 }
@@ -109,7 +110,15 @@ const (
 	up
 )
 
-func newRobot(s *shard, n int) *robot { return &robot{shard: s, n: n, id: s.crowd.id(n)} }
+func newRobot(s *shard, n int) *robot {
+	r := &robot{shard: s, n: n, id: s.crowd.id(n)}
+	sc := s.crowd.cfg.Scenario
+	if sc.Slow.Share.has(n, 1) {
+		r.slowBy = sc.Slow.Time
+	}
+	r.fails, r.performs = sc.Failing.Share.has(n, 2), sc.Performing.has(n, 3)
+	return r
+}
 
 func (r *robot) crowd() *Crowd { return r.shard.crowd }
 
@@ -239,7 +248,7 @@ func (r *robot) tend(now time.Duration) {
 	}
 	r.follow(now)
 	mono := time.Since(r.started)
-	if r.tickDue = brain.NextTick(r.state, r.tickDue, mono); mono >= r.tickDue {
+	if r.tickDue = brain.NextTickAtRest(r.state, r.tickDue, mono); mono >= r.tickDue {
 		late := mono - r.tickDue
 		r.tickDue = mono
 		r.give(event.Tick{Late: late})
@@ -258,7 +267,7 @@ func (r *robot) schedule() {
 		return
 	}
 	mono := time.Since(r.started)
-	r.tickDue = brain.NextTick(r.state, r.tickDue, mono)
+	r.tickDue = brain.NextTickAtRest(r.state, r.tickDue, mono)
 	now := r.shard.now()
 	due := now - mono + r.tickDue
 	if r.body.Busy() {
@@ -767,11 +776,10 @@ func (r *robot) resume() {
 
 // follow does what the scenario wants of this robot at its time.
 func (r *robot) follow(now time.Duration) {
-	if r.failAt > 0 && now >= r.failAt {
-		units := r.body.Body().Units
-		unit := units[rand.IntN(len(units))].ID
-		r.body.FailNext(unit, schema.ReasonUnitError)
-		r.failAt = now + jitter(r.crowd().cfg.Scenario.Failing.Every)
+	if r.fails && now >= r.failAt {
+		units := r.crowd().body.Units
+		r.body.FailNext(units[rand.IntN(len(units))].ID, schema.ReasonUnitError)
+		r.failAt = now + jitter(r.crowd().cfg.Scenario.Failing.Time)
 	}
 	if !r.performs || now < r.askAt || r.phase != up {
 		return
