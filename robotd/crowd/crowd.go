@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,17 +141,12 @@ type Crowd struct {
 
 const mostDials = 256 // at once
 
-// Run runs the robots until ctx ends; then each one publishes that it is offline. started, if not nil, is called with the crowd at
-// the beginning.
-func Run(ctx context.Context, cfg Config, started func(*Crowd)) error {
+// newCrowd returns robots that have not started.
+func newCrowd(cfg Config) (*Crowd, error) {
 	if err := cfg.check(); err != nil {
-		return fmt.Errorf("configuration: %w", err)
+		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	c := &Crowd{cfg: cfg, base: config.Defaults(cfg.Prefix), modes: robotd.Modes(), began: time.Now(), dials: make(chan struct{}, mostDials), blobs: newSharedBlobs()}
-	running, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer c.work.Wait()
-	defer end()
-	c.ctx = running
 	c.base.Version, c.base.Zone = cfg.Version, time.Local
 	c.base.Mode.Boot = cmp.Or(cfg.BootMode, c.base.Mode.Boot)
 	c.base.Mode.Modes = nil
@@ -163,13 +159,28 @@ func Run(ctx context.Context, cfg Config, started func(*Crowd)) error {
 	}
 	c.base.Readers = c.blobs.readers()
 	if faults := c.base.Check(); len(faults) > 0 {
-		return fmt.Errorf("configuration: %s", faults[0])
+		return nil, fmt.Errorf("configuration: %s", strings.Join(faults, "; "))
 	}
 	c.body = sim.NewStepped(sim.Config{}).Body()
+	c.body.Model, c.body.Hardware = Model, "simulated"
 	n := min(runtime.GOMAXPROCS(0), cfg.Count)
 	for i := range n {
 		c.shards = append(c.shards, newShard(c, i, n))
 	}
+	return c, nil
+}
+
+// Run runs the robots until ctx ends; then each one publishes that it is offline. started, if not nil, is called with the crowd at
+// the beginning.
+func Run(ctx context.Context, cfg Config, started func(*Crowd)) error {
+	c, err := newCrowd(cfg)
+	if err != nil {
+		return err
+	}
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer c.work.Wait()
+	defer end()
+	c.ctx = running
 	var shards sync.WaitGroup
 	for _, s := range c.shards {
 		shards.Go(func() { s.run(ctx) })

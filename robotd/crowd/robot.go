@@ -17,6 +17,7 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/report"
@@ -124,20 +125,23 @@ func (r *robot) crowd() *Crowd { return r.shard.crowd }
 
 // start starts the robot from what it remembers.
 func (r *robot) start() {
-	c := r.crowd()
-	base := c.base
-	base.ID = r.id
 	r.body = sim.NewStepped(sim.Config{})
 	r.bodyAt, r.started, r.boot = r.shard.now(), time.Now(), uuid.NewString()
-	body := c.body
-	body.Model, body.Serial, body.Hardware = Model, "simulated-"+r.id, "simulated"
-	s, first := brain.New(&base, r.boot, body, r.journal.memory(), mode.NewRunner(c.modes, mode.Unguarded), clock.Read(r.started, r.started))
-	r.state, r.tickDue = s, 0
+	var first []effect.Effect
+	r.state, first = r.crowd().newBrain(r.id, r.boot, r.journal.memory(), r.started)
+	r.tickDue = 0
 	r.startAt, r.dialAt, r.backoff = 0, r.shard.now(), backoffFirst
 	r.shard.packets = r.shard.packets[:0]
 	r.shard.events = r.shard.events[:0]
 	r.carryOut(first)
 	r.steps(event.Begin{})
+}
+
+// newBrain returns the brain of robot id that starts at a time.
+func (c *Crowd) newBrain(id, boot string, m brain.Memory, at time.Time) (*brain.State, []effect.Effect) {
+	own, body := c.base, c.body
+	own.ID, body.Serial = id, "simulated-"+id
+	return brain.New(&own, boot, body, m, mode.NewRunner(c.modes, mode.Unguarded), clock.Read(at, at))
 }
 
 // Model is what the caps of the robots of a crowd say.
