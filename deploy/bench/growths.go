@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -139,18 +137,9 @@ func (f *fleet) plan(ctx context.Context, a *Arm) error {
 
 // brokerCounters reports what the broker dropped and whom it cut: it has to be nothing.
 func (f *fleet) brokerCounters(ctx context.Context, a *Arm) error {
-	request, err := http.NewRequestWithContext(ctx, "GET", f.broker.http+"/status", nil)
+	counters, err := f.broker.counters(ctx)
 	if err != nil {
 		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return fmt.Errorf("read the broker's counters: %w", err)
-	}
-	defer response.Body.Close()
-	var counters map[string]any
-	if err := json.NewDecoder(response.Body).Decode(&counters); err != nil {
-		return fmt.Errorf("read the broker's counters: %w", err)
 	}
 	for _, name := range []string{"connections_stalled", "connections_unacknowledged", "connections_queue_full", "deliveries_dropped",
 		"deliveries_lost_stalled", "deliveries_lost_unacknowledged", "publishes_over_rate", "inflight_dropped"} {
