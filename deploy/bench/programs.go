@@ -191,9 +191,14 @@ func (r *run) startRobot(ctx context.Context, id, mqtt string, args ...string) (
 }
 
 // startCrowd starts many simulated robots in one program; their names are s1, s2 and so on.
-func (r *run) startCrowd(count int, mqtt string, args ...string) (*process, error) {
-	return r.start(command{name: "robotd sim", path: filepath.Join(r.programs, "robotd"),
+func (r *run) startCrowd(ctx context.Context, count int, mqtt string, args ...string) (*process, error) {
+	p, err := r.start(command{name: "robotd sim", path: filepath.Join(r.programs, "robotd"),
 		args: append([]string{"sim", "--count", strconv.Itoa(count), "--prefix", "s", "--broker", "mqtt://" + mqtt}, args...)})
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.ready(ctx)
+	return p, err
 }
 
 // errLost is the error of a wait for robots that did not come.

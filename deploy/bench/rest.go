@@ -112,7 +112,7 @@ func (r *run) restOfFleet(ctx context.Context, size int, period time.Duration) e
 		return err
 	}
 	empty := measure(b.process, d.process).from
-	crowd, err := r.startCrowd(size, b.addr, "--spread", fmt.Sprint(crowdAddresses))
+	crowd, err := r.startCrowd(ctx, size, b.addr, "--spread", fmt.Sprint(crowdAddresses))
 	if err != nil {
 		return err
 	}
