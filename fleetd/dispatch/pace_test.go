@@ -71,7 +71,9 @@ func TestBatchForAFleetGoesOutAsRobotsAnswer(t *testing.T) {
 					continue
 				}
 				id := idOf(m.payload)
-				w.ReceiveAnswer(m.robot, schema.Ack{ID: &id, Status: schema.StatusSucceeded, Session: "s", Verb: "sys/ping", TS: schema.TimeOf(time.Now())})
+				w.ReceiveAnswer(m.robot, schema.Ack{
+					ID: &id, Status: schema.StatusSucceeded, Session: "s", Verb: "sys/ping", TS: schema.TimeOf(time.Now()),
+				})
 			}
 			answered = len(pings)
 			synctest.Wait()

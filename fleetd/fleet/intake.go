@@ -16,13 +16,14 @@ import (
 const (
 	// maxReaders bounds the goroutines that decode messages of robots; there are as many as processors, and at least two.
 	maxReaders = 8
-	// readerQueue is how many messages wait for one of them. When it is full the link's goroutine waits, and messages in the link's queue.
+	// readerQueue is how many messages wait for one of them. When it is full the link's goroutine waits, and further messages
+	// wait in the link's queue.
 	readerQueue = 1024
 )
 
-// intake decodes messages of robots and tells the parts of fleetd what they mean, on several goroutines: decoding takes most of the time,
-// and the link's goroutine alone would not keep up with a whole fleet. All messages of a robot go to the same goroutine, so that their order
-// is kept. Messages of different robots may overtake each other.
+// intake decodes messages of robots and passes what they mean to the parts of fleetd, on several goroutines: decoding takes most
+// of the time, and the link's goroutine alone would not keep up with a whole fleet. All messages of a robot go to the same
+// goroutine, so that their order is kept. Messages of different robots may overtake each other.
 type intake struct {
 	log     *slog.Logger
 	read    func(robotMessage)

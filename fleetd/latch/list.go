@@ -78,7 +78,7 @@ func (s *Stops) Complete() bool {
 func (s *Stops) unlisted() (robots []string) {
 	for robot, reported := range s.reportedSince {
 		for id := range reported {
-			if !s.isPersisted(robot, id, schema.StopSoft) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
+			if !s.isPersisted(robot, id, schema.StopSoft) && len(s.queued[id]) == 0 {
 				robots = append(robots, robot)
 			}
 		}

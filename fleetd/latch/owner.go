@@ -187,6 +187,7 @@ func (s *Stops) spoolLive(lives []live) {
 // enqueue has a stop persisted.
 func (s *Stops) enqueue(e spool.Entry) {
 	s.waiting = append(s.waiting, e)
+	s.queued.add(e.Request)
 	s.due, s.dirty = true, true
 }
 
@@ -240,9 +241,30 @@ func (s *Stops) isPersisted(robot, id string, level schema.StopLevel) bool {
 
 // isQueued reports whether a stop that a robot reports waits to be persisted already.
 func (s *Stops) isQueued(o stop.Request) bool {
-	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
-		return e.Request.ID == o.ID && (!e.Request.FromRobot || e.Request.All || slices.Equal(e.Request.Robots, o.Robots))
-	})
+	return s.queued[o.ID][""] || s.queued[o.ID][o.Robots[0]]
+}
+
+// queuedStops are the ids of stops that wait to be persisted, each with the robots that report it; the empty name stands for a stop
+// that waits for all whom it was sent to. Each robot of a fleet may report a stop, and none walks over what all others report.
+type queuedStops map[string]map[string]bool
+
+func (q queuedStops) add(o stop.Request) {
+	if q[o.ID] == nil {
+		q[o.ID] = map[string]bool{}
+	}
+	if o.FromRobot && !o.All {
+		q[o.ID][o.Robots[0]] = true
+	} else {
+		q[o.ID][""] = true
+	}
+}
+
+// setWaiting replaces the stops that wait to be persisted.
+func (s *Stops) setWaiting(waiting []spool.Entry) {
+	s.waiting, s.queued = waiting, queuedStops{}
+	for _, e := range waiting {
+		s.queued.add(e.Request)
+	}
 }
 
 // enqueueReported has a stop persisted that a robot reports.
@@ -260,7 +282,7 @@ func (s *Stops) removePersisted(done []spool.Entry) {
 	for _, e := range done {
 		over[keyOf(e)] = true
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[keyOf(e)] })
+	s.setWaiting(slices.DeleteFunc(s.waiting, func(e spool.Entry) bool { return over[keyOf(e)] }))
 	s.dirty = true
 }
 

@@ -150,7 +150,7 @@ func (s *Stops) readReleased(ctx context.Context, db Store, j persistJob, p *per
 		s.deps.Failed("robots' latched stops not compared with the database", err)
 		return
 	}
-	p.released = func(o stop.Request) bool { return stop.Released(rows, o) }
+	p.released = stop.ReleasesOf(rows).Include
 }
 
 // persistEntries persists entries, and returns the answer to each.
@@ -185,9 +185,11 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 	return answers, nil
 }
 
-// answerTo is the answer to a request that is persisted beside these rows.
+// answerTo is the answer to a request that is persisted beside these rows; only clients of live stops get one.
 func answerTo(rows stop.Rows, o stop.Request) schema.Ack {
 	switch {
+	case o.Client == "":
+		return schema.Ack{}
 	case stop.IDReused(rows, o):
 		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonIDReuse, Retry: schema.RetryAfterFix,
 			Detail: "a stop with this id was released, and fleetd latches an id once: robots that received this one have stopped, others have not; send it with an id that is new"}

@@ -106,8 +106,12 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 				requests = append(requests, e.Request)
 			}
 		}
-		for _, o := range ours {
-			if persistsFirst(rows.Latches, o.ID, now) {
+		first := map[string]bool{}
+		for _, id := range ids {
+			first[id] = persistsFirst(rows.Latches, id, now)
+		}
+		for _, o := range ours { // of these ids
+			if first[o.ID] {
 				requests = append(requests, o)
 			}
 		}

@@ -63,6 +63,7 @@ type Stops struct {
 
 	// Owned by Run.
 	waiting        []spool.Entry                          // not persisted yet; N = 0 if not on the disk either
+	queued         queuedStops                            // the same, by id
 	stopIDs        map[string]map[string]bool             // ids of a client's stops, by client
 	latched        []stop.Latch                           // persisted
 	newest         int64                                  // number of the reading that latched is from
@@ -158,6 +159,7 @@ func New(d Deps) (*Stops, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.setWaiting(s.waiting)
 	if len(s.waiting) > 0 {
 		d.Log.Warn("stops wait to be persisted", "stops", len(s.waiting))
 	}

@@ -35,7 +35,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	d.hold(2, Request{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", NoOwnID: true})
 	d.release(20, "fire")
 	late := reportedByR1("fire", 1, 30)
-	if !Released(d.rows, late) {
+	if !ReleasesOf(d.rows).Include(late) {
 		t.Error("it is taken for another stop")
 	}
 	d.hold(30, late)
@@ -44,11 +44,11 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	}
 	// The stop from fleetd's own document, on a robot whose clock is years behind.
 	own, _ := RequestFromRobot("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
-	if !Released(d.rows, own) {
+	if !ReleasesOf(d.rows).Include(own) {
 		t.Error("the stop of fleetd's own document is taken for another stop")
 	}
 	// Published again since: another stop under the same id.
-	if again := reportedByR1("fire", 25, 32); Released(d.rows, again) {
+	if again := reportedByR1("fire", 25, 32); ReleasesOf(d.rows).Include(again) {
 		t.Error("the next live stop is taken for the released one")
 	} else if d.hold(32, again); !d.all.Active || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r2 %q", d.all, d.on("r2"))

@@ -23,12 +23,16 @@ type plan struct {
 	now     time.Time
 	latches map[latchKey]*Latch
 	changed map[latchKey]bool
+	known   map[string]bool // of rows.Robots
 	robots  map[string]bool // robots whose document changes; "" = fleet/stop
 	notes   []Note
 }
 
 func newPlan(rows Rows, now time.Time) *plan {
-	p := &plan{rows: rows, now: now, latches: map[latchKey]*Latch{}, changed: map[latchKey]bool{}, robots: map[string]bool{}}
+	p := &plan{rows: rows, now: now, latches: map[latchKey]*Latch{}, changed: map[latchKey]bool{}, robots: map[string]bool{}, known: map[string]bool{}}
+	for _, r := range rows.Robots {
+		p.known[r.ID] = true
+	}
 	for _, l := range rows.Latches {
 		p.latches[latchKey{l.ID, l.Robot}] = &l
 	}
@@ -40,21 +44,62 @@ func newPlan(rows Rows, now time.Time) *plan {
 // a robot reports, latches again if it was requested since.
 func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
+	everywhere := map[string]schema.StopLevel{} // stops that the plan has latched on all robots, and the least of their levels
 	for _, o := range p.limitReportedStops(requests) {
-		latched := 0
-		if o.All && p.latch(o, "") {
-			latched++
+		if least, is := everywhere[o.ID]; o.FromRobot && is && least.Stronger(o.Level) == least {
+			continue // as when each robot of the fleet reports the same stop
 		}
-		for _, r := range rows.Robots {
-			if o.Includes(r.ID, r.Labels) && p.latch(o, r.ID) {
+		latched := 0
+		for _, robot := range p.selected(o) {
+			if p.latch(o, robot) {
 				latched++
 			}
+		}
+		if least := p.leastLevel(o); least != "" {
+			everywhere[o.ID] = least
 		}
 		if latched > 0 {
 			p.notes = append(p.notes, o.note())
 		}
 	}
 	return p.changes()
+}
+
+// selected lists the robots that a request selects; the empty name stands for all of them.
+func (p *plan) selected(o *Request) (robots []string) {
+	if o.All {
+		robots = append(robots, "")
+	} else if len(o.Labels) == 0 { // without a walk over all robots: each of them may report a stop of its own
+		for _, id := range o.Robots {
+			if p.known[id] {
+				robots = append(robots, id)
+			}
+		}
+		return robots
+	}
+	for _, r := range p.rows.Robots {
+		if o.Includes(r.ID, r.Labels) {
+			robots = append(robots, r.ID)
+		}
+	}
+	return robots
+}
+
+// leastLevel is the least level with which a stop of all robots is latched; empty if it is not latched on one of them.
+func (p *plan) leastLevel(o *Request) (least schema.StopLevel) {
+	if !o.All {
+		return ""
+	}
+	for _, robot := range p.selected(o) {
+		l := p.latches[latchKey{o.ID, robot}]
+		if l == nil || !l.IsLatched() {
+			return ""
+		}
+		if least == "" || least.Stronger(l.Level) == least {
+			least = l.Level
+		}
+	}
+	return least
 }
 
 // maxAll bounds the stops of all robots, whoever requested them, up to which one that only a robot
@@ -71,13 +116,14 @@ func (p *plan) limitReportedStops(requests []Request) []*Request {
 			all[at.id] = true
 		}
 	}
+	releases := ReleasesOf(p.rows)
 	var out []*Request
 	for i := range requests {
 		o := requests[i]
 		out = append(out, &o)
 		switch {
 		case !o.FromRobot || !o.All:
-		case Released(p.rows, o):
+		case releases.Include(o):
 			o.All = false
 		case all[o.ID] || len(all) < maxAll:
 			all[o.ID] = true
@@ -95,14 +141,41 @@ func (p *plan) limitReportedStops(requests []Request) []*Request {
 // released one, because messages take time.
 const releaseDelay = 2 * time.Second
 
-// Released reports whether a stop that a robot reports may have been released since it was
+// Releases are the releases of stops, by id. They answer for one robot without a walk over the rows of all.
+type Releases map[string]*releasesOf
+
+// releasesOf are the releases of one stop.
+type releasesOf struct {
+	last      time.Time            // when it was released last on some robot
+	requested map[schema.Time]bool // when those were requested that are released now
+}
+
+// ReleasesOf takes the releases out of rows.
+func ReleasesOf(rows Rows) Releases {
+	all := Releases{}
+	for _, l := range rows.Latches {
+		if l.IsLatched() {
+			continue
+		}
+		if all[l.ID] == nil {
+			all[l.ID] = &releasesOf{requested: map[schema.Time]bool{}}
+		}
+		one := all[l.ID]
+		one.requested[schema.TimeOf(l.RequestedAt)] = true
+		if l.ReleasedAt.After(one.last) {
+			one.last = l.ReleasedAt
+		}
+	}
+	return all
+}
+
+// Include reports whether a stop that a robot reports may have been released since it was
 // requested, so that the robot may not have received the release yet. A robot that knows the stop
 // from a document reports the document's time, RequestedAt: that is by fleetd's clock already, and
 // SinceFleetClock is wrong.
-func Released(rows Rows, o Request) bool {
-	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.RequestedAt) == schema.TimeOf(o.SinceRobotClock))
-	})
+func (r Releases) Include(o Request) bool {
+	of := r[o.ID]
+	return of != nil && (o.SinceFleetClock.Before(of.last.Add(releaseDelay)) || of.requested[schema.TimeOf(o.SinceRobotClock)])
 }
 
 // IDReused reports whether a request has an id of its own that was released before on all robots that

@@ -241,13 +241,14 @@ func (t *Tx) enqueueStops(ctx context.Context, messages []library.Message, now t
 		targets = append(targets, m.Target)
 	}
 	w.addNamed("id", targets)
-	archived, err := queryAll(ctx, t.reads, func(scan func(...any) error) (id string, err error) {
+	left, err := queryAll(ctx, t.reads, func(scan func(...any) error) (id string, err error) {
 		return id, scan(&id)
 	}, `SELECT id FROM robots`+w.String(), w.args...)
 	if err != nil {
 		return fmt.Errorf("list the robots that left the fleet: %w", err)
 	}
-	return t.enqueue(ctx, slices.DeleteFunc(messages, func(m library.Message) bool { return slices.Contains(archived, m.Target) }), now)
+	slices.Sort(left) // by bytes, as inSorted does
+	return t.enqueue(ctx, slices.DeleteFunc(messages, func(m library.Message) bool { return inSorted(left, m.Target) }), now)
 }
 
 var latchColumns = []column[stop.Latch]{
