@@ -70,3 +70,31 @@ func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 		t.Errorf("%d stops of all robots; r1 %q, r2 %q", all, d.on("r1"), d.on("r2"))
 	}
 }
+
+// Each robot of a fleet reports the same stop of all robots, which fleetd did not receive, and another one of its own.
+func TestWorkOfReportedStopsGrowsWithTheFleet(t *testing.T) {
+	work := map[int]int{}
+	for _, robots := range []int{300, 3000} {
+		var rows Rows
+		var reports []Request
+		for i := range robots {
+			id := fmt.Sprintf("r%d", i)
+			rows.Robots = append(rows.Robots, Robot{ID: id})
+			for _, l := range []schema.StopLatch{{ID: "fire", All: true}, {ID: "own"}} {
+				l.Since = schema.TimeOf(at(1))
+				o, _ := RequestFromRobot(id, l, 0, at(10+i%5))
+				reports = append(reports, o)
+			}
+		}
+		p := newPlan(rows, at(20))
+		p.persist(reports)
+		c, err := p.changes()
+		if err != nil || len(c.Latches) != 2*robots+1 {
+			t.Fatalf("%d rows latched on %d robots, %v", len(c.Latches), robots, err)
+		}
+		work[robots] = p.looked
+	}
+	if ratio := float64(work[3000]) / float64(work[300]); ratio > 12 {
+		t.Errorf("10 times as many robots take %.0f times the work: %v", ratio, work)
+	}
+}

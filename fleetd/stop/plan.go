@@ -26,6 +26,7 @@ type plan struct {
 	known   map[string]bool // of rows.Robots
 	robots  map[string]bool // robots whose document changes; "" = fleet/stop
 	notes   []Note
+	looked  int // rows that were compared with a request: a test watches how they grow
 }
 
 func newPlan(rows Rows, now time.Time) *plan {
@@ -44,6 +45,11 @@ func newPlan(rows Rows, now time.Time) *plan {
 // a robot reports, latches again if it was requested since.
 func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
+	p.persist(requests)
+	return p.changes()
+}
+
+func (p *plan) persist(requests []Request) {
 	everywhere := map[string]schema.StopLevel{} // stops that the plan has latched on all robots, and the least of their levels
 	for _, o := range p.limitReportedStops(requests) {
 		if least, is := everywhere[o.ID]; o.FromRobot && is && least.Stronger(o.Level) == least {
@@ -62,7 +68,6 @@ func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 			p.notes = append(p.notes, o.note())
 		}
 	}
-	return p.changes()
 }
 
 // selected lists the robots that a request selects; the empty name stands for all of them.
@@ -91,6 +96,7 @@ func (p *plan) leastLevel(o *Request) (least schema.StopLevel) {
 		return ""
 	}
 	for _, robot := range p.selected(o) {
+		p.looked++
 		l := p.latches[latchKey{o.ID, robot}]
 		if l == nil || !l.IsLatched() {
 			return ""
@@ -220,6 +226,7 @@ func AlreadyPersisted(rows Rows, o Request) bool {
 
 // latch latches a request on a robot (empty = all), and reports whether a row changed.
 func (p *plan) latch(o *Request, robot string) bool {
+	p.looked++
 	at := latchKey{o.ID, robot}
 	l, known := p.latches[at]
 	switch {
