@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,6 +34,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	program.LimitMemory()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // most of the heap is documents and connections, which stay: a second as much is not needed for what comes and goes
+	}
 	root := command()
 	// Packages install the program as troupe-broker, and completions complete the name of the root.
 	root.Use = strings.Replace(root.Use, "broker", filepath.Base(os.Args[0]), 1)
