@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -35,8 +36,12 @@ func main() {
 	defer stop()
 	program.LimitMemory()
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // most of the heap is documents and connections, which stay: a second as much is not needed for what comes and goes
+		// Most of the heap is documents and connections, which stay: as much again is not needed for what comes and goes.
+		debug.SetGCPercent(50)
 	}
+	// A small heap would be collected many times a second under load. It counts as larger by what is never used, and so
+	// takes no memory.
+	defer runtime.KeepAlive(make([]byte, 32<<20))
 	root := command()
 	// Packages install the program as troupe-broker, and completions complete the name of the root.
 	root.Use = strings.Replace(root.Use, "broker", filepath.Base(os.Args[0]), 1)

@@ -33,6 +33,8 @@ type conn struct {
 	gate       *gate // counts the connections that process a packet; shut when the broker closes (drain.go)
 	insideGate bool  // it is counted by the gate; owned by the reading goroutine
 
+	acknowledged bool // there is an acknowledgement that was not sent yet; owned by the reading goroutine
+
 	emptyWill bool // the will has no payload, see checkConnect; owned by the reading goroutine
 
 	client      atomic.Pointer[client] // set once authenticated
@@ -95,8 +97,19 @@ func (c *conn) readHello(header packets.FixedHeader) error {
 	return nil
 }
 
+// acknowledge is called by the goroutine that processes a packet. The acknowledgement is sent with the next packet for
+// the client, or before the broker waits for more of its packets.
+func (c *conn) acknowledge(id uint16) {
+	_, _ = c.Write([]byte{byte(packets.Puback) << 4, 2, byte(id >> 8), byte(id)}) // if it fails, so does the next read
+	c.acknowledged = true
+}
+
 // Read accepts nothing more once the gate is shut.
 func (c *conn) Read(b []byte) (n int, err error) {
+	if c.acknowledged {
+		c.acknowledged = false
+		_ = c.send() // if it fails, so does the read
+	}
 	c.leave()
 	n, err = c.Conn.Read(b)
 	if c.enter() {

@@ -198,7 +198,8 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		}
 		return pk, packets.CodeSuccessIgnore
 	}
-	if e, why := g.exceedsRate(c, v, m); why != "" {
+	row, params, _ := g.ns.Match(pk.TopicName)
+	if e, why := g.exceedsRate(c, v, m, row.Kind, params.RID); why != "" {
 		g.report(c, e, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
@@ -220,18 +221,21 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		return pk, packets.CodeSuccessIgnore
 	}
 	g.dropReleasedStops(c, &pk)
-	g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
-	g.notifyUndelivered(c, &pk)
-	g.notifyUndeliveredStop(c, &pk)
+	switch {
+	case row.Kind == schema.TopicFleetStopCmd && !g.bus:
+		g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
+		g.notifyUndeliveredStop(c, &pk)
+	case row.Kind == schema.TopicCmd:
+		g.notifyUndelivered(c, &pk, params)
+	}
 	return pk, nil
 }
 
 // notifyUndelivered notifies the sender of a command, also of a stop, if its robot does not receive
 // it. The broker keeps no command for later, so nobody would answer. fleetd gets none: it
 // watches the presence of robots.
-func (g *guard) notifyUndelivered(c *client, pk *packets.Packet) {
-	row, params, _ := g.ns.Match(pk.TopicName)
-	if row.Kind != schema.TopicCmd || c.Role == schema.RoleFleetd {
+func (g *guard) notifyUndelivered(c *client, pk *packets.Packet, params schema.TopicParams) {
+	if c.Role == schema.RoleFleetd {
 		return
 	}
 	if _, receives := g.srv.Topics.Subscribers(pk.TopicName).Subscriptions[params.RID]; receives {
@@ -250,7 +254,7 @@ func (g *guard) notifyUndelivered(c *client, pk *packets.Packet) {
 // and a robot that it names does not either, or if it names none, no robot does. Only robots know their
 // labels, so one that selects by labels counts as one that names none.
 func (g *guard) notifyUndeliveredStop(c *client, pk *packets.Packet) {
-	if !g.isLiveStop(pk.TopicName) || c.Role == schema.RoleFleetd {
+	if c.Role == schema.RoleFleetd {
 		return
 	}
 	robots := map[string]bool{}
@@ -301,22 +305,23 @@ func listed(names []string) string {
 }
 
 // answerUnroutable refuses and acknowledges a PUBLISH to a topic that begins with $, such
-// as $SYS/x. The library would ignore it without an acknowledgement, and its sender would
+// as $SYS/x, and reports whether it did. The library would ignore it without an acknowledgement, and its sender would
 // send it again for ever.
-func (g *guard) answerUnroutable(cl *mqtt.Client, pk *packets.Packet) {
+func (g *guard) answerUnroutable(cl *mqtt.Client, pk *packets.Packet) bool {
 	c := clientOf(cl)
 	if c == nil || mqtt.IsValidFilter(pk.TopicName, true) || pk.PublishValidate(0) != packets.CodeSuccess {
-		return
+		return false
 	}
 	g.refuse(cl, c, forbidden, schema.ReasonForbidden, pk.TopicName, "the topic is not in the topic table")
 	ack := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Puback}, PacketID: pk.PacketID}
 	switch pk.FixedHeader.Qos {
 	case 0:
-		return
+		return true
 	case 2:
 		ack.FixedHeader.Type = packets.Pubrec
 	}
 	_ = cl.WritePacket(ack) // a connection that cannot be written to ends anyway
+	return true
 }
 
 // refuse reports a refusal, and disconnects a client that causes too many.

@@ -163,19 +163,13 @@ func (f *stopsInFlight) take(id uint16) *keptStop {
 	return s
 }
 
-// isLiveStop reports whether messages on topic are live stops. A bus has none.
-func (g *guard) isLiveStop(topic string) bool {
-	row, _, _ := g.ns.Match(topic)
-	return !g.bus && row.Kind == schema.TopicFleetStopCmd
-}
-
 // keepLiveStop keeps a message if it is a live stop. It is called before the library looks for receivers: whoever
 // subscribes meanwhile gets the stop in one of both ways.
 func (g *guard) keepLiveStop(topic string, payload []byte, qos byte) {
-	if !g.isLiveStop(topic) {
+	row, params, _ := g.ns.Match(topic)
+	if g.bus || row.Kind != schema.TopicFleetStopCmd {
 		return
 	}
-	_, params, _ := g.ns.Match(topic)
 	stop, _ := schema.ReadStop(params.CID, payload)
 	dropped := g.stops.add(&keptStop{
 		at: time.Now(), id: stop.ID, topic: topic, payload: slices.Clone(payload), qos: qos, to: map[string]stopDelivery{},

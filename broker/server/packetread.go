@@ -18,8 +18,6 @@ func (g *guard) checkPacket(cl *mqtt.Client, c *conn, pk *packets.Packet) error 
 		return packets.ErrRejectPacket // it may have sent more packets already, also a DISCONNECT, which would discard the will
 	}
 	switch pk.FixedHeader.Type {
-	case packets.Publish:
-		g.answerUnroutable(cl, pk)
 	case packets.Puback, packets.Pubrec:
 		g.stopAcknowledged(c, pk.PacketID)
 	case packets.Subscribe, packets.Unsubscribe:

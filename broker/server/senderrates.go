@@ -96,18 +96,17 @@ func (p *senderRates) frame(c *client, robot string) bool { return p.sender(c).f
 // Commands other than stops are limited at their senders, which limits the robots' answers
 // as well. So no answer is omitted: it was acknowledged, and the robot would not send it
 // again.
-func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish) (e event, why string) {
+func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish, kind schema.TopicKind, robot string) (e event, why string) {
 	if v.Exempt {
 		return 0, ""
 	}
-	row, params, _ := g.ns.Match(m.Topic)
 	switch {
-	case row.Kind == schema.TopicCmd && !g.senderRates.command(c, params.RID):
+	case kind == schema.TopicCmd && !g.senderRates.command(c, robot):
 		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited",
 			g.rates.command, g.senderRates.robots(c))
-	case row.Kind == schema.TopicTeleop && !g.senderRates.frame(c, params.RID):
+	case kind == schema.TopicTeleop && !g.senderRates.frame(c, robot):
 		return framesOverRate, fmt.Sprintf("more than %d frames per second to one robot; stops are not limited", g.rates.frame)
-	case c.messages == nil || row.Kind == schema.TopicAck:
+	case c.messages == nil || kind == schema.TopicAck:
 	case !c.messages.Allow():
 		return overRate, fmt.Sprintf("more than %d messages per second", g.rates.robot)
 	case !c.bytes.AllowN(time.Now(), len(m.Topic)+m.Size):

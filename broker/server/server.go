@@ -105,7 +105,7 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 // readBuffer and robotReadBuffer are the sizes of the buffers through which packets are read. A robot's messages are mostly smaller,
 // and the rest of a larger one is read past the buffer.
 const (
-	readBuffer      = 4 << 10
+	readBuffer      = 16 << 10
 	robotReadBuffer = 512
 )
 

@@ -129,7 +129,28 @@ func (s *session) process() error {
 	if err := s.guard.checkPacket(s.cl, s.conn, &pk); err != nil {
 		return err
 	}
+	if pk.FixedHeader.Type == packets.Publish {
+		return s.publish(&pk)
+	}
 	return s.guard.srv.InjectPacket(s.cl, pk)
+}
+
+// publish routes a PUBLISH. One of QoS 1 is acknowledged when it has been routed, and the acknowledgement is written
+// when the broker has nothing more to read (conn.Read), together with those of others. The library does it the other way
+// round and puts each acknowledgement in flight until it has written it; it does neither for a client that is inline,
+// which is all that the flag changes once the guard has checked the topic and the rights.
+func (s *session) publish(pk *packets.Packet) error {
+	if s.guard.answerUnroutable(s.cl, pk) {
+		return nil
+	}
+	s.cl.Net.Inline = pk.FixedHeader.Qos == 1
+	if err := s.guard.srv.InjectPacket(s.cl, *pk); err != nil || !s.cl.Net.Inline {
+		return err
+	}
+	s.conn.acknowledge(pk.PacketID)
+	atomic.AddInt64(&s.guard.srv.Info.BytesSent, 4)
+	atomic.AddInt64(&s.guard.srv.Info.PacketsSent, 1)
+	return nil
 }
 
 // processShared is process on a shared stack.
