@@ -60,8 +60,12 @@ type (
 	// SaveContent saves the state of a delivery; the event ContentSaved follows if it has
 	// blobs or was refused.
 	SaveContent struct{ delivery.Save }
-	// SaveEvent saves an event in the ring of the newest events.
-	SaveEvent struct{ Payload []byte }
+	// SaveEvent saves an event in the ring of the newest events. A routine one, such as the beginning of an
+	// act, waits for the next save of something else, and not for longer than half a minute: a loss of power may lose it.
+	SaveEvent struct {
+		Payload []byte
+		Routine bool
+	}
 	// SaveLatches replaces the saved latches, at once and independently of all other saves;
 	// the event LatchesSaved follows. Of several waiting ones only the newest is saved.
 	SaveLatches struct {

@@ -115,7 +115,7 @@ func (t Step) emit(row schema.EventRow, source, cause, req string, data any) {
 		e.Data = effect.Encode(data)
 	}
 	payload := within(schema.TopicEvent, &e)
-	t.Out.Do(effect.SaveEvent{Payload: payload})
+	t.Out.Do(effect.SaveEvent{Payload: payload, Routine: row.Routine})
 	if t.session.id != "" {
 		// What stopped the robot is published before the answer to the stop, which waits for no disk.
 		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: payload, First: row.Level == schema.EventSafety && !t.AfterAnswer})

@@ -3,6 +3,7 @@ package robot
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"troupe/robotd/command"
 	"troupe/robotd/disk"
@@ -108,8 +109,8 @@ func (l *saveQueue) full() bool {
 	return len(l.batches) >= batchesFull
 }
 
-// wait waits for a batch, and reports false after the end.
-func (l *saveQueue) wait() bool {
+// wait waits for a batch, or until limit, and reports false after the end.
+func (l *saveQueue) wait(limit <-chan time.Time) bool {
 	for {
 		l.mu.Lock()
 		some, closed := len(l.batches) > 0, l.closed
@@ -117,7 +118,11 @@ func (l *saveQueue) wait() bool {
 		if some || closed {
 			return some
 		}
-		<-l.wake
+		select {
+		case <-l.wake:
+		case <-limit:
+			return true
+		}
 	}
 }
 

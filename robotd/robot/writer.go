@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,9 @@ const (
 	confirming     = 32 // maximum number of answers that wait for their PUBACK
 	publishWait    = 2 * time.Second
 	sendQueuePause = 5 * time.Millisecond
+	// A commit writes about ten pages, however little changes. A robot that performs would make one for each act.
+	routineWait = 30 * time.Second // how long routine events wait for another save
+	routineMost = 200              // how many of them
 )
 
 // publisher is the part of the link that the writer uses.
@@ -42,6 +46,10 @@ type writer struct {
 	done  chan struct{}
 
 	before func(what string) // Config.BeforeWrite
+
+	routine      []effect.Save    // events that wait for another save
+	routineUntil time.Time        // at the latest
+	routineDue   <-chan time.Time // fires then; nil = none waits
 
 	pace     *pace
 	confirms chan struct{} // semaphore
@@ -67,19 +75,39 @@ func (s *writer) run() {
 	ctx, end := context.WithCancel(context.Background())
 	s.waiting.Go(func() { s.pace.run(ctx, s.send) })
 	defer end()
-	for s.in.wait() {
+	for s.in.wait(s.routineDue) {
 		s.before("saves")
 		s.work(s.in.take(batchesAtOnce))
 	}
+	s.routineUntil = time.Time{}
+	s.work(nil)
+}
+
+// gather returns the saves of the batches and the routine events that waited for them. If the batches have nothing but
+// such events, these wait, too, and it returns nothing.
+func (s *writer) gather(batches []batch) []effect.Save {
+	all, wait := s.routine, len(s.routine) == 0 || time.Now().Before(s.routineUntil)
+	for _, b := range batches {
+		all = append(all, b.saves...)
+		wait = wait && len(b.reads) == 0 && !slices.ContainsFunc(b.saves, func(e effect.Save) bool {
+			saved, is := e.(effect.SaveEvent)
+			return !is || !saved.Routine
+		})
+	}
+	switch {
+	case !wait || len(all) > routineMost:
+		s.routine, s.routineDue = nil, nil
+		return all
+	case len(s.routine) == 0 && len(all) > 0:
+		s.routineUntil, s.routineDue = time.Now().Add(routineWait), time.After(routineWait)
+	}
+	s.routine = all
+	return nil
 }
 
 func (s *writer) work(batches []batch) {
-	var saves []effect.Save
-	for _, b := range batches {
-		saves = append(saves, b.saves...)
-	}
 	var refused schema.Reason
-	if len(saves) > 0 {
+	if saves := s.gather(batches); len(saves) > 0 {
 		began := time.Now()
 		err := s.disk.save(saves)
 		if s.loop.meter.wrote(began, err); err != nil {

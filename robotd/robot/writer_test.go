@@ -342,7 +342,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	}
 	var event, setting, state string
 	l.close()
-	for l.wait() {
+	for l.wait(nil) {
 		for _, b := range l.take(batchesAtOnce) {
 			held += len(b.saves) + len(b.publish)
 			for _, e := range b.saves {
@@ -552,4 +552,40 @@ func TestHeartbeatWaitsForNoDisk(t *testing.T) {
 		led.want(t, "heartbeat 1")
 		time.Sleep(2 * time.Hour)
 	})
+}
+
+func TestRoutineEventsShareACommit(t *testing.T) {
+	routine := effect.SaveEvent{Payload: []byte("act_started"), Routine: true}
+	for _, c := range []struct {
+		name string
+		then func(*effectRunner)
+		want []string
+	}{
+		{"nothing else is saved", func(*effectRunner) { time.Sleep(routineWait - time.Second) }, []string{"state 1", "state 2"}},
+		{"their time is over", func(*effectRunner) { time.Sleep(routineWait) }, []string{"state 1", "state 2", "kept 2"}},
+		{"a command is saved", func(h *effectRunner) { h.step([]effect.Effect{record("k1"), answer("k1")}) }, []string{"state 1", "state 2", "kept 3", "op1 k1"}},
+		{"another event is saved", func(h *effectRunner) { h.step([]effect.Effect{effect.SaveEvent{}}) }, []string{"state 1", "state 2", "kept 3"}},
+		{"events are read", func(h *effectRunner) { h.step([]effect.Effect{effect.ReadHistory{Key: "op1/k1"}}) }, []string{"state 1", "state 2", "kept 2"}},
+		{"they are many", func(h *effectRunner) {
+			for range routineMost {
+				h.step([]effect.Effect{routine})
+			}
+		}, []string{"state 1", "state 2", fmt.Sprintf("kept %d", routineMost+2)}},
+		{"robotd ends", func(h *effectRunner) { h.writer.in.close() }, []string{"state 1", "state 2", "kept 2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				h, led := newWriting(t)
+				led.slow = time.Millisecond
+				h.step([]effect.Effect{routine, state(1)})
+				synctest.Wait()
+				h.step([]effect.Effect{routine, state(2)})
+				synctest.Wait()
+				c.then(h)
+				time.Sleep(100 * time.Millisecond)
+				synctest.Wait()
+				led.want(t, c.want...)
+			})
+		})
+	}
 }
