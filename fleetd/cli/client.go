@@ -84,8 +84,8 @@ func (sh *shell) refused(response *http.Response, a apiRequest, text []byte) err
 	}
 	var p api.Problem
 	if bytes.HasPrefix(body, []byte("Client sent an HTTP request to an HTTPS server")) { // the words of net/http
-		return fmt.Errorf("%s speaks TLS: write --server https://..., and --server-ca with the root of the fleet's own CA; fleetd login remembers both",
-			sh.server)
+		return fmt.Errorf("%s speaks TLS: write --server https://..., and --server-ca with the root of the fleet's own CA; "+
+			"fleetd login remembers both", sh.server)
 	}
 	if json.Unmarshal(body, &p) != nil || p.Type == "" {
 		return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -102,7 +103,20 @@ broker-password in the file.`,
 	return c
 }
 
+// serverSystem refuses a system on which fleetd is the command line only: Windows has no lock of a file that ends with
+// its process, by which two programs keep from one database and one spool, and no modes that keep secrets for their owner.
+func serverSystem(goos string) error {
+	if goos != "windows" {
+		return nil
+	}
+	return errors.New("the server of a fleet does not run on Windows: install it on Linux (docs/install.md), also in a container or in WSL; " +
+		"here fleetd is the command line: fleetd login --server https://...")
+}
+
 func (sh *shell) serve(cmd *cobra.Command) error {
+	if err := serverSystem(runtime.GOOS); err != nil {
+		return err
+	}
 	k, err := sh.settings(cmd.Flags())
 	if err != nil {
 		return &failure{code: exitUsage, err: err}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -65,6 +66,9 @@ func (sh *shell) setup(cmd *cobra.Command, f setupFlags) error {
 	if f.example {
 		_, err := io.WriteString(sh.Out, setup.Answers{Hosts: []string{"fleet.example", "192.0.2.10"},
 			Sites: []string{"lobby"}}.Complete().Write())
+		return err
+	}
+	if err := serverSystem(runtime.GOOS); err != nil {
 		return err
 	}
 	work, err := sh.prepareSetup(cmd, f)
@@ -384,6 +388,7 @@ func nextSteps(w *apply.Work, s apply.Secrets) string {
 func copyToBroker(a setup.Answers) []string {
 	return []string{
 		"scp -r " + filepath.Join(a.Config, "for-the-broker") + "/. root@" + a.BrokerHost + ":/etc/troupe/",
-		"ssh root@" + a.BrokerHost + " 'chmod 755 /etc/troupe && chown troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'",
+		"ssh root@" + a.BrokerHost +
+			" 'chmod 755 /etc/troupe && chown troupe-broker /etc/troupe/broker.* && systemctl enable --now troupe-broker'",
 	}
 }
