@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # Builds the image of each program for amd64 and arm64 from the files in bin/release, into an OCI layout that is packed
 # as bin/release/PROGRAM_VERSION_oci.tar. It needs buildah and root or user namespaces, no engine and no network: an
-# image has the program only. The same files give the same bytes.
+# image has the program only, and that of fleetd the CAs of Debian's package ca-certificates, as they are on this machine.
+# The same files give the same bytes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 out=bin/release
 if ! command -v buildah >/dev/null; then
 	echo "images are built by buildah, which is not here: apt-get install --no-install-recommends buildah" >&2
+	exit 1
+fi
+roots=/etc/ssl/certs/ca-certificates.crt
+if [ ! -s "$roots" ]; then
+	echo "the image of fleetd has the public CAs of $roots, which is not here: apt-get install ca-certificates" >&2
 	exit 1
 fi
 version=$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' "$out/metadata.json")
@@ -18,6 +24,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 store=(--root "$scratch/store" --runroot "$scratch/run" --storage-driver vfs)
 mkdir -p "$out/empty"
+install -m 644 "$roots" "$out/ca-certificates.crt"
 
 for program in fleetd troupe-broker robotd; do
 	name=localhost/$program

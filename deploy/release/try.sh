@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs what `make release` and `make images` have built: a fleet of the arm64 programs and a robot of armv7 under
 # qemu-user, and as root a fleet with TLS in the images, with the settings of deploy/container/compose.yaml. An image's
-# file system is run by chroot, as buildah does without an engine.
+# file system is run by chroot, as buildah does without an engine. Of deploy/container/kubernetes.yaml it runs the first
+# container's script and the broker, each as its user, with folders for volumes.
 set -euo pipefail
 set -m # each program has a process group of its own, with what it starts
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -102,6 +103,10 @@ settings_of() {
 	[ "${#settings[@]}" -ge 14 ] || { echo "FAIL: only ${#settings[@]} words of settings for $1 in compose.yaml" >&2; exit 1; }
 }
 
+holds() { "${@:2}" >/dev/null || { echo "FAIL: $1" >&2; exit 1; }; echo "ok    $1"; }
+fails() { ! "${@:2}" >/dev/null 2>&1 || { echo "FAIL: not so: $1" >&2; exit 1; }; echo "ok    $1"; }
+broker_user=(setpriv --reuid 65533 --regid 65533 --clear-groups)
+
 settings=()
 in_image fleetd ca init --dir /etc/troupe/ca >/dev/null
 in_image fleetd ca server --dir /etc/troupe/ca --dns localhost --out /etc/troupe/server
@@ -109,6 +114,10 @@ in_image fleetd ca server --dir /etc/troupe/ca --dns localhost --out /etc/troupe
 touch "$folder/troupe/broker/users"
 chown 65533:65533 "$folder"/troupe/broker/*
 settings_of BROKER
+holds "the broker's user reads what it needs of the CA" "${broker_user[@]}" head -c 1 "$folder"/troupe/ca/{ca,crl}.pem
+fails "it cannot read the keys of the fleet" "${broker_user[@]}" head -c 1 "$folder"/troupe/ca/intermediate.key.pem
+holds "the image of fleetd has public CAs" grep -q 'BEGIN CERTIFICATE' \
+	"$(buildah "${store[@]}" mount "${of[fleetd]}")/etc/ssl/certs/ca-certificates.crt"
 as=(--user 65533:65533)
 start broker in_image troupe-broker --http ''
 as=()
@@ -129,3 +138,28 @@ until_online r7
 [ "$(stat -c %u "$folder/data/fleet.db")" = 65532 ] || { echo "FAIL: fleetd does not run as the image's user" >&2; exit 1; }
 stop_all
 echo "images: ok"
+
+# In the cluster the kubelet gives each container the group of the volumes, and files of secrets that group.
+keys=$folder/keys broker=$folder/secret data=$folder/kubernetes
+mkdir "$broker" "$data"
+"$release/fleetd_linux_amd64_v1/fleetd" ca init --dir "$keys" >/dev/null
+"$release/fleetd_linux_amd64_v1/fleetd" ca server --dir "$keys" --dns fleet.example --ip 127.0.0.1 --out "$broker/server" >/dev/null
+touch "$broker/users"
+rm "$keys/root.key.pem"
+chown 0:65532 "$keys"/* "$broker"/* "$data"
+chmod 440 "$keys"/* "$broker"/*
+chmod 2775 "$data"
+script=$(sed -n '/^              \[ ! -e /,/^              mv /s/^              //p' deploy/container/kubernetes.yaml | sed "s#/data#$data#g; s#/secret#$keys#g")
+for _ in once again; do setpriv --reuid 65532 --regid 65532 --groups 65532 sh -euc "$script"; done
+broker_user=(setpriv --reuid 65533 --regid 65533 --groups 65532)
+fails "the broker's user cannot read the keys of the fleet" "${broker_user[@]}" head -c 1 "$data/ca/intermediate.key.pem"
+settings=()
+while read -r name value; do
+	settings+=("$name=$value")
+done < <(sed -n 's/^ *- {name: \(TROUPE_BROKER_[A-Z_]*\), value: "\?\([^"}]*\)"\?}$/\1 \2/p' deploy/container/kubernetes.yaml |
+	sed "s#/etc/troupe/ca/#$data/ca/#; s#/etc/troupe/broker/#$broker/#; s/:8883/:28883/; s/:9101/:29101/")
+[ "${#settings[@]}" -eq 9 ] || { echo "FAIL: ${#settings[@]} settings of the broker in kubernetes.yaml" >&2; exit 1; }
+start broker "${broker_user[@]}" env "${settings[@]}" "$release/broker_linux_amd64_v1/troupe-broker"
+holds "it is ready" curl -fsS http://127.0.0.1:29101/healthz
+stop_all
+echo "kubernetes.yaml: ok"
