@@ -168,6 +168,9 @@ fresh() {
 	sites: [lobby]
 	robots: {first: r1}
 	END
+	holds "folders that the services cannot write to are refused" on fleet sh -c '
+		! fleetd setup --file /root/answers.yaml --set folders.data=/srv/troupe --set folders.config=/srv/etc >/tmp/refused 2>&1 &&
+		grep -F "does not read its settings from /srv/etc/fleetd.env" /tmp/refused && grep -F "may not write to /srv/troupe/fleetd" /tmp/refused'
 	on fleet fleetd setup --file /root/answers.yaml
 	on fleet systemctl start troupe-broker fleetd
 	until_holds "fleetd runs" on fleet sh -c 'journalctl -q -o cat -u fleetd | grep "^ready "'
@@ -176,6 +179,10 @@ fresh() {
 	on fleet sh -c 'sed -n "s/.*admin has the password  //p" /etc/troupe/first-secrets >/root/password'
 	fleet login --user admin --password-file /root/password
 	on fleet fleetd doctor --env /etc/troupe/fleetd.env
+	on fleet chown -R root: /etc/troupe/ca
+	fails "the doctor names a CA that root has copied" on fleet fleetd doctor
+	holds "a set-up gives it to fleetd" on fleet fleetd setup --file /root/answers.yaml
+	holds "the doctor is content" on fleet fleetd doctor
 	on fleet mv /etc/troupe/ca/root.key.pem /root/stick # it is for root alone, so the service cannot put it into a backup
 	on fleet sh -c '(umask 077; echo "correct horse battery staple" >/etc/troupe/backup.passphrase)'
 	holds "the timer of backups runs" on fleet systemctl -q is-active fleetd-backup.timer
