@@ -165,6 +165,9 @@ func (sh *shell) askLine(ctx context.Context, question, otherwise string) (strin
 	}
 	fmt.Fprintf(sh.Err, "%s: ", question)
 	line, err := typed(ctx, func() (string, error) { return sh.lines.ReadString('\n') })
+	if ctx.Err() != nil {
+		fmt.Fprintln(sh.Err)
+	}
 	if err != nil && line == "" {
 		return "", fmt.Errorf("read the answer: %w", err)
 	}

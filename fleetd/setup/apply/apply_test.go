@@ -292,7 +292,7 @@ func TestWhatIsInTheWayIsSaidBeforeAnythingIsMade(t *testing.T) {
 			if err := os.Rename(other.etc("ca/intermediate.key.pem"), other.etc("ca/away")); err != nil {
 				t.Fatal(err)
 			}
-		}, "the existing CA cannot be used", []string{"/folders/config", "/hosts", "/hosts", "/broker/listen", "/broker/listen"}},
+		}, "the existing CA cannot be used", []string{"/folders/config", "/broker/listen", "/broker/listen"}},
 		{"settings that are none", func(s *server) {
 			if err := os.MkdirAll(s.answers.Config, 0o755); err != nil {
 				t.Fatal(err)
@@ -390,7 +390,7 @@ func TestCAOfAnotherFleetIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.refused("is of another fleet", "/folders/config", "/hosts", "/hosts")
+	s.refused("is of another fleet", "/folders/config")
 }
 
 // The unit of the package lets fleetd write to two folders, and hides the homes of people.

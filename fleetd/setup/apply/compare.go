@@ -103,11 +103,13 @@ func (c *comparison) authority(s setup.Step) {
 		c.vault, err = vault.Open(s.Path, c.on.Now)
 	}
 	if err != nil {
+		c.noCA = true
 		c.problem(s.Pointer, "the existing CA cannot be used: "+err.Error(), "repair it from a backup; only if no robot trusts it yet, "+
 			"move the folder away, and a new CA is made")
 		return
 	}
 	if d := c.database; d.RobotChain != "" && !c.vault.LeadsToRoot([]byte(d.RobotChain)) {
+		c.noCA = true
 		c.problem(s.Pointer, fmt.Sprintf("%s is of another fleet: the newest robot of the database has a certificate of another CA", s.Path),
 			"copy the folder of this fleet there, from the first instance or from the backup; or name the database of this CA")
 		return
@@ -119,6 +121,9 @@ func (c *comparison) authority(s setup.Step) {
 const daysLeft = 30
 
 func (c *comparison) certificate(s setup.Step) {
+	if c.noCA {
+		return // with the right CA it may be a good one
+	}
 	cert, key := s.Path+".pem", s.Path+".key.pem"
 	_, noCert := os.Stat(cert)
 	_, noKey := os.Stat(key)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 	"troupe/broker/link"
@@ -101,8 +100,8 @@ func (c *comparison) serviceOf(ctx context.Context, name, settings string) {
 		case installed && !unit.sees(s.Path):
 			problem(s.Pointer, fmt.Sprintf("the service %s cannot see %s, which systemd hides from it", name, s.Path), "name another folder")
 		case installed && folder && !unit.writes(s.Path):
-			problem(s.Pointer, fmt.Sprintf("the service %s may not write to %s", name, s.Path), "name a folder in "+
-				strings.Join(unit.Writable, " or ")+", or "+allow("ReadWritePaths="+s.Path))
+			problem(s.Pointer, fmt.Sprintf("the service %s may not write to %s", name, s.Path), "leave the answer out, for the folder "+
+				"of the package, or "+allow("ReadWritePaths="+s.Path))
 		case known && folder:
 			if err := u.Reach(s.Path); err != nil {
 				problem(s.Pointer, err.Error(), "chmod o+x that folder, or name another one")

@@ -114,6 +114,7 @@ type comparison struct {
 	found    []schema.Problem
 	database store.Inspection
 	vault    *vault.Vault // nil before it is made
+	noCA     bool         // there is one, which cannot be used
 	fresh    bool         // fleetd has no settings yet
 	denied   bool         // a folder that this user may not write to was reported
 }
