@@ -84,8 +84,9 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.StringVar(&cfg.Broker, "broker", robot.DefaultBroker, "mqtt://host:port or mqtts://host:port")
 	f.StringVar(&ca, "broker-ca", "", "PEM file with the CAs of an mqtts broker; default: those of the system")
 	f.StringVar(&passwordFile, "password-file", "", "file with the password of each of the robots; default: they have none")
-	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, of a broker on this machine, which paces connections by address")
-	f.StringVar(&scenario, "scenario", "", "YAML file of what happens to the robots; docs/scale.md has its format")
+	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, to a broker on this machine: "+
+		"brokers pace connections by address")
+	f.StringVar(&scenario, "scenario", "", "YAML file of what happens to the robots; docs/simulate.md has its format")
 	f.StringVar(&bootMode, "boot-mode", "", "mode after the start; default: that of robotd")
 	f.StringToStringVar(&linkLoss, "link-loss", nil, "what a mode does without heartbeats of fleetd, as ato=continue; default: that of robotd")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "of what the scenario draws; default: another one at each start")

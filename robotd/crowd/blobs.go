@@ -36,7 +36,8 @@ func newSharedBlobs() *sharedBlobs {
 	own := desired.Readers()
 	return &sharedBlobs{
 		bytes:   map[[32]byte][]byte{},
-		stories: parsed[score.PublishedStory]{read: own.Story}, activities: parsed[score.Activities]{read: own.Activities}, places: parsed[score.Places]{read: own.Places},
+		stories: parsed[score.PublishedStory]{read: own.Story}, activities: parsed[score.Activities]{read: own.Activities},
+		places: parsed[score.Places]{read: own.Places},
 	}
 }
 

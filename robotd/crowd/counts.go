@@ -19,10 +19,10 @@ type Counts struct {
 	Stopped    int // hold a latched stop or are in E_STOP
 
 	Answered   int64     // commands, since the beginning, by a final answer
-	Rejected   int64     // of these
+	Rejected   int64     // of these, with REJECTED or FAILED
 	LiveStops  int64     // received since the beginning
-	StopFirst  time.Time // when the first and the last robot received the newest live stop
-	StopLast   time.Time // Those less than 5 s apart count as one.
+	StopFirst  time.Time // when the first robot received the newest live stop; those less than stopGap apart count as one
+	StopLast   time.Time // when the last one did
 	Received   int64     // messages
 	Published  int64     // messages
 	Lost       int64     // connections, since the beginning
@@ -101,8 +101,9 @@ func (c *Crowd) Counts() (sum Counts) {
 
 // String is one line for people and for grep.
 func (c Counts) String() string {
-	line := fmt.Sprintf("robots=%d connected=%d adopted=%d story=%d performing=%d stopped=%d answered=%d rejected=%d live_stops=%d lost=%d errors=%d",
-		c.Robots, c.Connected, c.Adopted, c.Story, c.Performing, c.Stopped, c.Answered, c.Rejected, c.LiveStops, c.Lost, c.Errors)
+	line := fmt.Sprintf("robots=%d connected=%d adopted=%d story=%d performing=%d stopped=%d", c.Robots, c.Connected, c.Adopted, c.Story,
+		c.Performing, c.Stopped)
+	line += fmt.Sprintf(" answered=%d rejected=%d live_stops=%d lost=%d errors=%d", c.Answered, c.Rejected, c.LiveStops, c.Lost, c.Errors)
 	if c.Away > 0 {
 		line += fmt.Sprintf(" away=%d", c.Away)
 	}

@@ -146,7 +146,10 @@ func newCrowd(cfg Config) (*Crowd, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	c := &Crowd{cfg: cfg, base: config.Defaults(cfg.Prefix), modes: robotd.Modes(), began: time.Now(), dials: make(chan struct{}, mostDials), blobs: newSharedBlobs()}
+	c := &Crowd{
+		cfg: cfg, base: config.Defaults(cfg.Prefix), modes: robotd.Modes(), began: time.Now(), dials: make(chan struct{}, mostDials),
+		blobs: newSharedBlobs(),
+	}
 	c.base.Version, c.base.Zone = cfg.Version, time.Local
 	c.base.Mode.Boot = cmp.Or(cfg.BootMode, c.base.Mode.Boot)
 	c.base.Mode.Modes = nil

@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -84,10 +85,16 @@ func (r *robot) carryOut(effects []effect.Effect) {
 // restartTime is how long a robot takes to start again, as of a computer that boots.
 const restartTime = 5 * time.Second
 
+// What an answer has that refuses a command, or says that it failed. To find it is cheaper than to decode each one.
+var rejected, failed = []byte(`"status":"` + schema.StatusRejected + `"`), []byte(`"status":"` + schema.StatusFailed + `"`)
+
 // send publishes, or takes an answer to a command of the robot's own page.
 func (r *robot) send(p effect.Publish) {
 	if p.Topic == schema.TopicAck && p.Confirm != "" {
 		r.shard.own.Answered++
+		if bytes.Contains(p.Payload, rejected) || bytes.Contains(p.Payload, failed) {
+			r.shard.own.Rejected++
+		}
 	}
 	if p.Topic == schema.TopicAck && p.Param == schema.LocalClient {
 		if p.Confirm != "" {

@@ -31,7 +31,9 @@ type journal struct {
 // memory is what a robot that starts finds.
 func (j *journal) memory() brain.Memory {
 	j.boots++
-	m := brain.Memory{Boots: j.boots, Requests: j.records, Deliveries: j.deliveries, Contents: delivery.DiskContents{Blobs: j.blobs}, Values: j.values}
+	m := brain.Memory{
+		Boots: j.boots, Requests: j.records, Deliveries: j.deliveries, Contents: delivery.DiskContents{Blobs: j.blobs}, Values: j.values,
+	}
 	m.Latches = j.latches
 	return m
 }

@@ -15,8 +15,10 @@ func TestPublishIsReadAsItWasWritten(t *testing.T) {
 		{Topic: "t", Payload: bytes.Repeat([]byte("x"), 124), QoS: 1},
 	} {
 		p, err := readPacket(bufio.NewReaderSize(bytes.NewReader(appendPublish(nil, &m, 513)), readBuffer))
-		if err != nil || p.topic != m.Topic || !bytes.Equal(p.payload, m.Payload) || p.qos != m.QoS || p.retain != m.Retain || m.QoS > 0 && p.id != 513 {
-			t.Errorf("%s with %d bytes is read as %s with %d bytes, QoS %d, retain %v, id %d, error %v", m.Topic, len(m.Payload), p.topic, len(p.payload), p.qos, p.retain, p.id, err)
+		same := p.topic == m.Topic && bytes.Equal(p.payload, m.Payload) && p.qos == m.QoS && p.retain == m.Retain
+		if err != nil || !same || m.QoS > 0 && p.id != 513 {
+			t.Errorf("%s with %d bytes is read as %s with %d bytes, QoS %d, retain %v, id %d, error %v", m.Topic, len(m.Payload),
+				p.topic, len(p.payload), p.qos, p.retain, p.id, err)
 		}
 	}
 }

@@ -589,7 +589,9 @@ func (r *robot) message(m link.Message, ack func()) {
 		r.schedule()
 		return
 	case event.LiveStop:
-		r.countLiveStop(m.At)
+		if !ev.Retained {
+			r.countLiveStop(m.At)
+		}
 	case event.MessageDropped:
 		c.totals.fail("the broker dropped a message: " + string(ev.Reason))
 	}

@@ -176,7 +176,8 @@ func parseEntry(key, value *yaml.Node, fields []field, refuse func(line int, for
 		f := fields[at]
 		v, err := schema.ReadFloat(number.Value)
 		if number.Kind != yaml.ScalarNode || err != nil || !(v >= f.from && v <= f.to) {
-			refuse(max(number.Line, name.Line), "%s: %s: %q is not a number from %g to %g", key.Value, f.name, schema.SanitizeText(number.Value), f.from, f.to)
+			refuse(max(number.Line, name.Line), "%s: %s: %q is not a number from %g to %g", key.Value, f.name,
+				schema.SanitizeText(number.Value), f.from, f.to)
 			continue
 		}
 		f.set(v)

@@ -65,7 +65,9 @@ const (
 )
 
 func newShard(c *Crowd, i, of int) *shard {
-	s := &shard{crowd: c, inputs: make(chan input, inputQueue), stops: make(chan input, stopQueue), counts: make(chan chan Counts), log: c.cfg.Logger}
+	s := &shard{
+		crowd: c, inputs: make(chan input, inputQueue), stops: make(chan input, stopQueue), counts: make(chan chan Counts), log: c.cfg.Logger,
+	}
 	for n := i; n < c.cfg.Count; n += of {
 		s.robots = append(s.robots, newRobot(s, n))
 	}
@@ -89,7 +91,7 @@ func (s *shard) send(in input) bool {
 	}
 }
 
-// startEvery is the mean pause between the starts of two robots of a crowd, so that they neither start nor tick at the same moment.
+// startEvery is the mean pause between the starts of two robots, so that they neither start nor tick at the same moment.
 const startEvery = 200 * time.Microsecond
 
 // run runs the robots until ctx ends, and then ends each one.

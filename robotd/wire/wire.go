@@ -88,9 +88,11 @@ func Event(ns schema.Namespace, m link.Message, start time.Time, log *slog.Logge
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
-		return event.Command{Client: Sender(at.CID), Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(start)}
+		return event.Command{
+			Client: sender(at.CID), Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(start),
+		}
 	case schema.TopicFleetStopCmd:
-		return event.LiveStop{Client: Sender(at.CID), Payload: m.Payload, Retained: m.Retain, N: m.N}
+		return event.LiveStop{Client: sender(at.CID), Payload: m.Payload, Retained: m.Retain, N: m.N}
 	case schema.TopicDesiredStop, schema.TopicFleetStop:
 		if len(m.Payload) == 0 {
 			log.Warn("document that latches stops was deleted at the broker; this releases no stop", "topic", m.Topic)
@@ -100,7 +102,7 @@ func Event(ns schema.Namespace, m link.Message, start time.Time, log *slog.Logge
 		ev.N = m.N
 		return ev
 	case schema.TopicTeleop:
-		ev := event.Frame{Client: Sender(at.CID), Retained: m.Retain, N: m.N}
+		ev := event.Frame{Client: sender(at.CID), Retained: m.Retain, N: m.N}
 		ev.Frame, ev.Problems = schema.DecodeFrame(m.Payload)
 		return ev
 	case schema.TopicPresence:
@@ -121,8 +123,9 @@ func Event(ns schema.Namespace, m link.Message, start time.Time, log *slog.Logge
 			log.Warn("heartbeat ignored: it is retained or cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return nil
 		}
-		return event.Heartbeat{Client: Sender(at.CID), Beat: beat, FromConsole: row.Kind == schema.TopicLocalHeartbeat}
-	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
+		return event.Heartbeat{Client: sender(at.CID), Beat: beat, FromConsole: row.Kind == schema.TopicLocalHeartbeat}
+	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities,
+		schema.TopicDesiredPlaces:
 		ev := event.ReadDesired(row.Kind, m.Payload)
 		if mode, ok := ev.(event.DesiredMode); ok {
 			mode.Retained, ev = m.Retain, mode
@@ -144,9 +147,9 @@ func dropped(n schema.Notice) bool {
 	return n.Reason != schema.ReasonTakenOver && (n.Topic != "" || n.Reason != schema.ReasonForbidden)
 }
 
-// Sender returns the name of a client of the broker. A client that has the name of the robot's own
+// sender returns the name of a client of the broker. A client that has the name of the robot's own
 // page gets another one, so that none has the rights of the page.
-func Sender(cid string) string {
+func sender(cid string) string {
 	if cid == schema.LocalClient {
 		return cid + ".mqtt"
 	}
