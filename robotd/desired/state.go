@@ -119,7 +119,7 @@ func (s *State) ReportAll() { s.reportAll = true }
 
 // Deadline is when the package has something to do without another event.
 func (s *State) Deadline() (first time.Duration, any bool) {
-	for _, d := range [...]interface{ Deadline() (time.Duration, bool) }{s.story, s.activities, s.places} {
+	for _, d := range [...]interface{ Deadline() (time.Duration, bool) }{s.story.State, s.activities.State, s.places.State} {
 		if at, ok := d.Deadline(); ok && (!any || at < first) {
 			first, any = at, true
 		}
