@@ -190,3 +190,35 @@ func TestUseIsRecordedForCI(t *testing.T) {
 		t.Fatalf("got %q, %v; want %q", text, err, want)
 	}
 }
+
+func TestDurableServerSyncsEveryCommit(t *testing.T) {
+	s, err := StartDurable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		var is string
+		if err := conn.QueryRow(t.Context(), "SHOW "+setting).Scan(&is); err != nil || is != "on" {
+			t.Errorf("%s is %q, %v", setting, is, err)
+		}
+	}
+	var session, parent int
+	var state string
+	if err := conn.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&session); err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", session))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fields, _ := strings.Cut(string(stat), ") ")
+	if _, err := fmt.Sscanf(fields, "%s %d", &state, &parent); err != nil || parent != s.PID {
+		t.Errorf("the session is a child of %d, the server is %d: %v", parent, s.PID, err)
+	}
+}
