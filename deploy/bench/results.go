@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 )
 
@@ -62,6 +63,9 @@ func writeResults(path string, r Report) error {
 	text, err := encodeReport(r)
 	if err != nil {
 		return fmt.Errorf("encode the results: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write the results: %w", err)
 	}
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the results: %w", err)
