@@ -3,11 +3,13 @@ package publish
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -22,6 +24,11 @@ const (
 	driftLook  = 5 * time.Second
 	// askAtOnce bounds the robots whose documents are read at once.
 	askAtOnce = 100
+	// askEach is the mean pause between two robots that are asked. A robot answers with some ten documents, so all answers are about a
+	// thousand messages per second, a tenth of what a broker on one core passes on.
+	askEach = 10 * time.Millisecond
+	// maxAsked bounds the robots that are asked after one look; the others are asked after a later one.
+	maxAsked = int(driftLook / askEach)
 )
 
 // driftChecker finds robots that do not report what is desired of them. The broker may have
@@ -42,16 +49,16 @@ type nextAttempt struct {
 	pause time.Duration
 }
 
-// due lists the robots to be asked now. lacking are the online robots that differ from
+// due lists the robots to be asked now, at most so many. lacking are the online robots that differ from
 // their desired state; the checker forgets all others.
-func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
+func (d *driftChecker) due(lacking []string, now time.Time, most int) (ask []string) {
 	still := map[string]nextAttempt{}
 	for _, id := range lacking {
 		was, ok := d.at[id]
 		switch {
 		case !ok:
 			was = nextAttempt{at: now.Add(driftGrace), pause: driftGrace}
-		case !now.Before(was.at):
+		case !now.Before(was.at) && len(ask) < most:
 			ask = append(ask, id)
 			was.pause = min(2*was.pause, driftLimit)
 			was.at = now.Add(was.pause)
@@ -80,16 +87,35 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 				continue
 			}
 			d.renumberOvertaken(ctx, db, revs, now)
-			for _, id := range d.deps.Robots.StatesOutdated(now) {
-				if d.askedForState.allows(id, now) {
+			left := maxAsked
+			for _, id := range shuffled(d.deps.Robots.StatesOutdated(now)) {
+				if left > 0 && ctx.Err() == nil && d.deps.Leads() && d.askedForState.allows(id, now) {
+					left--
 					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
 					d.resync(ctx, id, now)
+					d.pause(ctx)
 				}
 			}
-			if ask := d.due(d.deps.Robots.NotConverged(revs, now), now); len(ask) > 0 {
+			if ask := d.due(shuffled(d.deps.Robots.NotConverged(revs, now)), now, left); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}
+	}
+}
+
+// shuffled orders robots at random, so that after the loss of a connection not the same ones are asked first each time.
+func shuffled(robots []string) []string {
+	rand.Shuffle(len(robots), func(i, j int) { robots[i], robots[j] = robots[j], robots[i] })
+	return robots
+}
+
+// pause waits askEach on average, or until ctx ends.
+func (d *driftChecker) pause(ctx context.Context) {
+	wait := time.NewTimer(time.Duration((0.5 + rand.Float64()) * float64(askEach)))
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wait.C:
 	}
 }
 
@@ -101,12 +127,20 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 			d.deps.Failed("desired documents not read", err)
 			return
 		}
+		desired := map[string][]store.Outgoing{}
 		for _, w := range documents {
-			d.outbox.enqueue(d.outbox.message(w))
+			desired[w.Target] = append(desired[w.Target], w)
 		}
 		for _, id := range some {
+			if ctx.Err() != nil || !d.deps.Leads() {
+				return
+			}
+			for _, w := range desired[id] {
+				d.outbox.enqueue(d.outbox.message(w))
+			}
 			d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)
 			d.resync(ctx, id, now)
+			d.pause(ctx)
 		}
 	}
 }

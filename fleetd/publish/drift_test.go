@@ -2,10 +2,16 @@ package publish
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -19,7 +25,7 @@ func TestRobotThatDiffersIsAskedAtGrowingIntervals(t *testing.T) {
 		if at >= 30*time.Minute {
 			lacking = []string{"r2"} // r1 has what it should
 		}
-		for _, id := range d.due(lacking, start.Add(at)) {
+		for _, id := range d.due(lacking, start.Add(at), maxAsked) {
 			if id == "r1" {
 				asked = append(asked, at)
 			}
@@ -45,10 +51,71 @@ func TestRobotThatDiffersBrieflyIsNotAsked(t *testing.T) {
 		if at%(20*time.Second) < driftGrace {
 			lacking = []string{"r1"}
 		}
-		if ask := d.due(lacking, start.Add(at)); len(ask) > 0 {
+		if ask := d.due(lacking, start.Add(at), maxAsked); len(ask) > 0 {
 			t.Fatalf("asked after %v", at)
 		}
 	}
+}
+
+// fleetWithoutStates are robots whose states did not arrive, as after the broker cut fleetd's connection.
+type fleetWithoutStates struct {
+	overtakenRobots
+	robots int
+}
+
+func (fleetWithoutStates) Overtaken(map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
+	return nil
+}
+
+func (f fleetWithoutStates) StatesOutdated(time.Time) (ids []string) {
+	for i := range f.robots {
+		ids = append(ids, fmt.Sprintf("r%d", i))
+	}
+	return ids
+}
+
+func (f fleetWithoutStates) NotConverged(map[string]map[schema.TopicKind]int64, time.Time) []string {
+	return f.StatesOutdated(time.Time{})
+}
+
+func (s *countingStore) DesiredRevs(context.Context) (map[string]map[schema.TopicKind]int64, error) {
+	return nil, nil
+}
+
+func (s *countingStore) DesiredDocuments(context.Context, selector.Selector) ([]store.Outgoing, error) {
+	return nil, nil
+}
+
+func TestFleetIsAskedAFewRobotsAtATime(t *testing.T) {
+	const robots = 3000
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		asked, inSecond := map[string]int{}, map[int]int{}
+		start := time.Now()
+		d := driftChecker{deps: Deps{
+			Log: slog.New(slog.DiscardHandler), Leads: func() bool { return true }, Robots: fleetWithoutStates{robots: robots},
+			Send: func(_ context.Context, c command.Command) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked[c.Robot]++
+				inSecond[int(time.Since(start).Seconds())]++
+			},
+		}, renumbered: backoff{}, askedForState: backoff{}}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { d.run(ctx, &countingStore{}); close(done) }()
+		time.Sleep(90 * time.Second)
+		cancel()
+		<-done
+		for second, n := range inSecond {
+			if n > 150 {
+				t.Errorf("%d robots asked in second %d", n, second)
+			}
+		}
+		if len(asked) < robots*9/10 {
+			t.Errorf("%d of %d robots asked within 90 s", len(asked), robots)
+		}
+	})
 }
 
 func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
