@@ -55,6 +55,10 @@ func (b *blobs) reported(k reportKey, phase schema.DeployPhase, digest string, n
 func (b *blobs) due(now time.Time) map[string][]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.at) == 0 {
+		b.at = map[reportKey]fetching{} // a new one: a map whose entries were deleted is as long to walk as it ever was
+		return nil
+	}
 	out := map[string][]string{}
 	for k, at := range b.at {
 		if now.Sub(at.since) > fetchGrace && b.deps.Robots.Reachable(k.robot) {
