@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"reflect"
 	"runtime"
 	"strings"
@@ -151,5 +152,54 @@ func TestDroppedDeliveriesAreNotInFlight(t *testing.T) {
 	atomic.AddInt64(&s.mochi.Info.Inflight, 3)
 	if n := s.Status()["inflight"]; n != 0 {
 		t.Errorf("%d deliveries are in flight without any client", n)
+	}
+}
+
+// countedConn counts what is written in one call.
+type countedConn struct {
+	net.Conn
+	writes atomic.Int64
+}
+
+func (c *countedConn) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(b)
+}
+
+func TestMessagesReadTogetherAreAcknowledgedTogether(t *testing.T) {
+	const messages = 20
+	s, err := New(Config{Dev: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ours, theirs := newPipe()
+	counted := &countedConn{Conn: ours}
+	s.listener.start(counted, nil)
+	connect := []byte{0x10, 18, 0, 4, 'M', 'Q', 'T', 'T', 4, 0x82, 0, 60, 0, 2, 'r', '1', 0, 2, 'r', '1'}
+	if _, err := theirs.Write(connect); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 4)
+	if _, err := io.ReadFull(theirs, answer); err != nil || answer[3] != 0 {
+		t.Fatalf("CONNACK % x: %v", answer, err)
+	}
+	before := counted.writes.Load()
+	topic := "troupe/v1/robots/r1/event"
+	var all []byte
+	for i := range messages {
+		all = append(all, 0x32, byte(2+len(topic)+2+2), 0, byte(len(topic)))
+		all = append(append(all, topic...), 0, byte(i+1), '{', '}')
+	}
+	if _, err := theirs.Write(all); err != nil {
+		t.Fatal(err)
+	}
+	for i := range messages {
+		if _, err := io.ReadFull(theirs, answer); err != nil || !bytes.Equal(answer, []byte{0x40, 2, 0, byte(i + 1)}) {
+			t.Fatalf("PUBACK % x: %v", answer, err)
+		}
+	}
+	if n := counted.writes.Load() - before; n > 5 {
+		t.Errorf("%d acknowledgements took %d writes", messages, n)
 	}
 }

@@ -18,7 +18,7 @@ func (g *guard) checkPacket(cl *mqtt.Client, c *conn, pk *packets.Packet) error 
 		return packets.ErrRejectPacket // it may have sent more packets already, also a DISCONNECT, which would discard the will
 	}
 	switch pk.FixedHeader.Type {
-	case packets.Puback, packets.Pubrec:
+	case packets.Pubrec:
 		g.stopAcknowledged(c, pk.PacketID)
 	case packets.Subscribe, packets.Unsubscribe:
 		g.forgetDelivery(cl, pk.PacketID)

@@ -152,7 +152,13 @@ func (g *guard) postpone(cl *mqtt.Client, c *conn, topic string) bool {
 // queuePlaceholder queues one placeholder, if one is due. It is called after each packet written or
 // read, so either there is room in the queue or there will be another call.
 func (g *guard) queuePlaceholder(cl *mqtt.Client, c *conn) {
-	if !c.postponed.hasWaiting.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
+	if c.postponed.hasWaiting.Load() { // rarely; the rest needs a larger stack
+		g.queueNextPlaceholder(cl, c)
+	}
+}
+
+func (g *guard) queueNextPlaceholder(cl *mqtt.Client, c *conn) {
+	if cl.State.Inflight.Len() >= g.maxInflight/2 {
 		return
 	}
 	topic, ok := c.postponed.next(func() {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -113,10 +114,30 @@ func (s *session) read(robot bool) error {
 			return err
 		}
 		atomic.AddInt64(&s.guard.srv.Info.BytesReceived, int64(2+len(s.body)))
-		if err = process(); err != nil {
+		if s.header.Type == packets.Puback {
+			err = s.acknowledged()
+		} else {
+			err = process()
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// acknowledged processes a PUBACK, every second packet of a robot that is sent commands, on the connection's own stack.
+func (s *session) acknowledged() error {
+	if len(s.body) < 2 {
+		return packets.ErrMalformedPacketID
+	}
+	atomic.AddInt64(&s.guard.srv.Info.PacketsReceived, 1)
+	id := binary.BigEndian.Uint16(s.body)
+	s.guard.stopAcknowledged(s.conn, id)
+	if s.cl.State.Inflight.Delete(id) {
+		atomic.AddInt64(&s.guard.srv.Info.Inflight, -1)
+	}
+	s.guard.queuePlaceholder(s.cl, s.conn)
 	return nil
 }
 
@@ -183,8 +204,6 @@ func decode(pk *packets.Packet, body []byte) error {
 	switch pk.FixedHeader.Type {
 	case packets.Publish:
 		return pk.PublishDecode(body)
-	case packets.Puback:
-		return pk.PubackDecode(body)
 	case packets.Pubrec:
 		return pk.PubrecDecode(body)
 	case packets.Pubrel:
