@@ -154,7 +154,7 @@ func (t Step) supersede(e *entry) {
 }
 
 // finish gives e its one final answer. The record is written before the answer is
-// sent, except for a stop, whose answer does not wait for the disk.
+// sent, except for a stop and for a command that changed nothing, whose answers do not wait for the disk.
 func (t Step) finish(e *entry, ans schema.Verdict) {
 	ans.Detail, ans.Refs = schema.SanitizeTextWithin(ans.Detail, MaxDetail), nil
 	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), ans)
@@ -169,6 +169,14 @@ func (t Step) finish(e *entry, ans schema.Verdict) {
 		e.answered = true
 		t.answer(a)
 		t.save(nil, e.rec)
+	case e.unrecorded && ans.Reason == schema.ReasonUnchanged:
+		// The answer promises nothing that a loss of power could undo, so it waits for no disk.
+		e.answered = true
+		t.saveLater(e)
+		if t.rewriteAt == 0 {
+			t.rewriteAt = t.Now.Mono + unchangedWithin
+		}
+		t.answer(a)
 	default:
 		t.save(nil, e.rec)
 		t.answer(a)

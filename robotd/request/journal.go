@@ -21,6 +21,7 @@ type entry struct {
 	inJournal   bool   // it is in its client's journal
 	answered    bool   // the final answer was sent, although the disk refused the record
 	retried     bool   // the disk was full, and the record was written a second time
+	unrecorded  bool   // it was begun without a record, because it would change nothing
 	dispatch    effect.Dispatch
 	arrived     time.Duration
 	expires     time.Duration // while it waits for the disk; 0 = never

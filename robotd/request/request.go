@@ -36,12 +36,14 @@ const (
 )
 
 const (
-	acceptWithin   = 400 * time.Millisecond // from arrival to ACCEPTED; leaves 100 ms for the network
-	progressEvery  = 5 * time.Second
-	rewriteEvery   = time.Second // between two attempts to write finished records that the disk refused
-	maxClockSkew   = 30 * time.Second
-	maxQuotedBytes = 64 // bytes of a malformed payload that its answer quotes
-	minFinished    = 64 // a full disk evicts none if there are no more than these, else the older half
+	acceptWithin  = 400 * time.Millisecond // from arrival to ACCEPTED; leaves 100 ms for the network
+	progressEvery = 5 * time.Second
+	rewriteEvery  = time.Second // between two attempts to write finished records that the disk refused
+	// unchangedWithin is how long the records of commands that changed nothing wait for another save.
+	unchangedWithin = 10 * time.Second
+	maxClockSkew    = 30 * time.Second
+	maxQuotedBytes  = 64 // bytes of a malformed payload that its answer quotes
+	minFinished     = 64 // a full disk evicts none if there are no more than these, else the older half
 )
 
 // maxStopBytes is how much of a stop's payload is read. A longer one still

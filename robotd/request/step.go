@@ -111,8 +111,8 @@ func (t Step) take(
 	forget = append(forget, j.add(t.State, e)...)
 	t.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	t.open = append(t.open, e)
-	if inForce != nil && req.Args == inForce && !overtaken { // it has no effect that a record has to precede: finish saves one, with the answer
-		e.transition(OnTakeNow)
+	if inForce != nil && req.Args == inForce && !overtaken { // it has no effect that a record has to precede
+		e.unrecorded = e.transition(OnTakeNow)
 		if len(forget) > 0 {
 			t.save(forget)
 		}
