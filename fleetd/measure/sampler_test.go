@@ -151,3 +151,16 @@ func TestValuesOfReports(t *testing.T) {
 		}
 	}
 }
+
+// A robot at rest announces when its next heartbeat comes, and sends it earlier if it is no longer at rest.
+func TestLatenessCountsFromTheAnnouncedTime(t *testing.T) {
+	state := measure.NewState()
+	for i, mono := range []int64{1000, 11_004, 13_004} {
+		h := schema.Heartbeat{Session: "s", Boot: "a", Seq: int64(i + 1), MonoMS: mono, NextMS: schema.RestHeartbeatMS}
+		measure.Step(state, noon.Add(time.Duration(mono)*time.Millisecond), measure.Beat{Robot: "r1", Heartbeat: h})
+	}
+	rows := measure.Step(state, noon.Add(time.Minute), measure.Tick{})
+	if got := rows[0].Values[measure.LoopLateness]; got.Count != 1 || got.Max != 4 {
+		t.Errorf("it was late %+v, want once by 4 ms", got)
+	}
+}

@@ -169,3 +169,20 @@ func matrix() string {
 func TestEachStateOfARobotInEachSituation(t *testing.T) {
 	golden.Compare(t, "testdata/robots.txt", matrix())
 }
+
+// A robot at rest sends a heartbeat every 10 s, so that it is silent later.
+func TestRobotAtRestIsSilentLater(t *testing.T) {
+	for _, c := range []struct {
+		pause, age time.Duration
+		silent     bool
+	}{
+		{0, 5 * time.Second, false}, {0, 7 * time.Second, true},
+		{8 * time.Second, 13 * time.Second, false}, {8 * time.Second, 15 * time.Second, true},
+	} {
+		s := &step{Run: &Run{}, now: start, facts: Facts{Fleetd: presence.Fleetd{Connected: true, Since: start.Add(-time.Hour)}}}
+		b := &Robot{State: Active, ChangedAt: start.Add(-time.Hour)}
+		if got := s.awaitsSilence(b, RobotFacts{Online: true, SeenAt: start.Add(-c.age), Pause: c.pause}); got != c.silent {
+			t.Errorf("%v after a heartbeat whose next one comes %v later than usual: silent %v", c.age, c.pause, got)
+		}
+	}
+}

@@ -173,7 +173,10 @@ func (t Step) finish(e *entry, ans schema.Verdict) {
 		// The answer promises nothing that a loss of power could undo, so it waits for no disk.
 		e.answered = true
 		t.saveLater(e)
-		if t.rewriteAt == 0 {
+		switch {
+		case len(t.unsaved)+len(t.toErase) >= unsavedMost:
+			t.save(nil)
+		case t.rewriteAt == 0:
 			t.rewriteAt = t.Now.Mono + unchangedWithin
 		}
 		t.answer(a)
@@ -250,7 +253,7 @@ func (t Step) Tick() {
 
 func (t Step) tick() {
 	if t.rewriteAt > 0 && t.Now.Mono >= t.rewriteAt {
-		if t.rewriteAt = 0; len(t.unsaved) > 0 {
+		if t.rewriteAt = 0; len(t.unsaved)+len(t.toErase) > 0 {
 			t.save(nil)
 		}
 	}

@@ -41,6 +41,7 @@ const (
 	rewriteEvery  = time.Second // between two attempts to write finished records that the disk refused
 	// unchangedWithin is how long the records of commands that changed nothing wait for another save.
 	unchangedWithin = 10 * time.Second
+	unsavedMost     = 128 // records that wait so
 	maxClockSkew    = 30 * time.Second
 	maxQuotedBytes  = 64 // bytes of a malformed payload that its answer quotes
 	minFinished     = 64 // a full disk evicts none if there are no more than these, else the older half

@@ -113,9 +113,7 @@ func (t Step) take(
 	t.open = append(t.open, e)
 	if inForce != nil && req.Args == inForce && !overtaken { // it has no effect that a record has to precede
 		e.unrecorded = e.transition(OnTakeNow)
-		if len(forget) > 0 {
-			t.save(forget)
-		}
+		t.toErase = append(t.toErase, forget...)
 		t.Out.Do(e.dispatch)
 		return refused
 	}
