@@ -92,6 +92,8 @@ type Fleet struct {
 	beats  atomic.Int64  // number of the last heartbeat
 	health health        // of database and broker; has the database
 
+	wasConnected atomic.Bool // to the broker, since the start
+
 	end     context.CancelFunc
 	running sync.WaitGroup
 	failed  chan error
@@ -290,6 +292,7 @@ func (f *Fleet) linked(s link.State) {
 	f.instances.SetConnected(up, now)
 	f.leadership.ConnectionChanged()
 	if up {
+		f.wasConnected.Store(true)
 		f.teleop.Follow(f.currentBroker())
 	}
 }

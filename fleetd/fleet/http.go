@@ -85,7 +85,7 @@ func (f *Fleet) listen(ctx context.Context) error {
 
 // makeServers makes what answers at the addresses, when everything that it asks exists.
 func (f *Fleet) makeServers(running context.Context) {
-	f.web.handler = f.routes()
+	f.web.handler = f.probes(f.routes())
 	if f.web.listener != nil {
 		f.web.server = f.httpServer(running, f.web.handler, f.web.connections)
 	}

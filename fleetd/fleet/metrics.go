@@ -79,13 +79,13 @@ func (f *Fleet) metricsServer(running context.Context) *http.Server {
 		profile.Register(mux)
 	}
 	c := newConnections(maxMetricsConnections, 0, 0)
-	s := f.httpServer(running, c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := f.httpServer(running, f.probes(c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.isOwnName(r.Host) { // a page that an attacker's name leads here could read them otherwise
 			http.Error(w, fmt.Sprintf("host name %q is not allowed: start fleetd with --host for every name that a scraper uses", r.Host), http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)
-	})), c)
+	}))), c)
 	s.TLSConfig = nil
 	return s
 }
