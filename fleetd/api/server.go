@@ -276,7 +276,13 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
 		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
-	p = KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+	if errors.Is(err, change.ErrSealKey) {
+		p = KindSealKey.Problem(what+": this instance cannot read the key that seals the secrets of receivers",
+			"see fleetd's log; the key is in the file of --seal-key or beside the database, or follows from --ca: restore it from the backup, or "+
+				"correct its owner and mode")
+	} else {
+		p = KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+	}
 	p.fault = &fault{"request failed", what, err}
 	return p
 }

@@ -9,13 +9,15 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/vault"
 )
 
-// Errors of the database that callers distinguish.
+// Errors that callers distinguish, all but one of the database.
 var (
 	ErrNotFound       = store.ErrNotFound       // nothing of this name is stored
 	ErrConflict       = store.ErrConflict       // somebody else changed it
 	ErrBusy           = store.ErrBusy           // too many concurrent changes; nothing was changed
+	ErrSealKey        = vault.ErrSealKey        // the key that seals the secrets of receivers cannot be read
 	ErrOutcomeUnknown = store.ErrOutcomeUnknown // it is unknown whether the change was committed
 )
 

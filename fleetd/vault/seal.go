@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/atomicfile"
 )
 
-// Sealer seals secrets for the database: whoever has only the database cannot read them. It reads its key at the first use.
+// Sealer seals secrets for the database: a person who has only the database cannot read them. It reads its key at the first use.
 type Sealer struct {
 	key func() ([]byte, error)
 
@@ -76,7 +76,7 @@ func (s *Sealer) open() (cipher.AEAD, error) {
 	}
 	key, err := s.key()
 	if err != nil {
-		return nil, fmt.Errorf("read the key that seals secrets: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrSealKey, err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -85,6 +85,9 @@ func (s *Sealer) open() (cipher.AEAD, error) {
 	s.aead, err = cipher.NewGCMWithRandomNonce(block)
 	return s.aead, err
 }
+
+// ErrSealKey says that the key of a Sealer cannot be read.
+var ErrSealKey = errors.New("the key that seals secrets cannot be read")
 
 // ErrSealedElsewhere says that a secret was sealed with another key, or changed since.
 var ErrSealedElsewhere = errors.New("it was sealed with another key")
