@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/notify"
 	"troupe/fleetd/store"
+	"troupe/fleetd/vault"
 	"troupe/schema"
 )
 
@@ -20,13 +21,7 @@ import (
 type Notifications struct {
 	Deps
 	// Sealer seals and opens the secrets of receivers.
-	Sealer Sealer
-}
-
-// Sealer seals secrets, see vault.Sealer.
-type Sealer interface {
-	Seal(text []byte, of string) ([]byte, error)
-	Open(sealed []byte, of string) ([]byte, error)
+	Sealer *vault.Sealer
 }
 
 type (

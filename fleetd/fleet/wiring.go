@@ -150,7 +150,7 @@ func (f *Fleet) makeNotifier() {
 	})
 	f.notify.notifier = notifier.New(notifier.Deps{
 		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.notify.alerts.ForNotifications,
-		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.notify.sender,
+		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.notify.sender.Send,
 		Tracer: f.tracer,
 	})
 }

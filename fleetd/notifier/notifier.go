@@ -67,13 +67,9 @@ type Deps struct {
 	Alerts func(ctx context.Context) (notify.Input, error)
 	SiteOf func(robot string) string
 	Save   *change.Notifications
-	Send   Sending
+	// Send delivers a notification once: Sender.Send.
+	Send   func(ctx context.Context, r change.Receiver, n notify.Notification, try int) notify.Result
 	Tracer *trace.Tracer // nil = nothing is traced
-}
-
-// Sending delivers a notification once; see Sender.
-type Sending interface {
-	Send(ctx context.Context, r change.Receiver, n notify.Notification, try int) notify.Result
 }
 
 // New makes a notifier.
@@ -289,7 +285,7 @@ func (n *Notifier) try(ctx context.Context, db *store.Store, one store.Notificat
 	}
 	result := notify.Result{Final: true, Detail: "the receiver was deleted"}
 	if receiver.ID != "" {
-		result = n.deps.Send.Send(ctx, receiver, one.Notification, one.Tries+1)
+		result = n.deps.Send(ctx, receiver, one.Notification, one.Tries+1)
 		if !result.OK && ctx.Err() != nil {
 			return false // the try was cut off because fleetd ends
 		}

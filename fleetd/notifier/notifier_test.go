@@ -102,7 +102,7 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 			w.Locked(func() { in.Alerts = slices.Clone(w.alerts) })
 			return in, nil
 		},
-		SiteOf: func(string) string { return "" }, Save: w.changes, Send: w, Tracer: w.tracer,
+		SiteOf: func(string) string { return "" }, Save: w.changes, Send: w.Send, Tracer: w.tracer,
 	})
 	return w.Start(func(ctx context.Context) { n.Run(ctx, w.DB) })
 }
