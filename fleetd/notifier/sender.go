@@ -14,6 +14,7 @@ import (
 	"net/smtp"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (s *Sender) tls(host string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.deps.Roots, ServerName: host}
 }
 
-// Send implements Sending.
+// Send delivers a notification once.
 func (s *Sender) Send(ctx context.Context, r change.Receiver, n notify.Notification, try int) notify.Result {
 	secrets, err := s.deps.Secrets(r)
 	if err != nil {
@@ -147,10 +148,21 @@ func (s *Sender) mail(ctx context.Context, r notify.Receiver, secrets notify.Sec
 		}
 		return notify.Result{OK: true, Detail: detail}
 	}
-	var refused *textproto.Error
 	var address *AddressRefused
-	final := errors.As(err, &refused) && refused.Code >= 500 || errors.Is(err, errNoStartTLS) || errors.As(err, &address)
+	final := isPermanent(err) || errors.Is(err, errNoStartTLS) || errors.As(err, &address)
 	return notify.Result{Final: final, Detail: step + ": " + oneLine(err)}
+}
+
+// mailShutdown is the code with which a mail server ends the connection, whatever it was asked.
+const mailShutdown = 421
+
+// isPermanent reports whether a mail server refused for good, and of several refusals each one.
+func isPermanent(err error) bool {
+	if all, several := err.(interface{ Unwrap() []error }); several {
+		return !slices.ContainsFunc(all.Unwrap(), func(one error) bool { return !isPermanent(one) })
+	}
+	var refused *textproto.Error
+	return errors.As(err, &refused) && refused.Code >= 500
 }
 
 // oneLine is the text of an error, or of several that are joined.
@@ -160,7 +172,8 @@ func oneLine(err error) string {
 
 var errNoStartTLS = errors.New("the mail server offers no STARTTLS: write tls: tls for one that encrypts from the first byte, or tls: none")
 
-// deliverMail sends a mail to the recipients that the server accepts, and returns why it refuses the others. If something
+// deliverMail sends a mail to the recipients that the server accepts, and returns why it refuses the others, for good or for now: one
+// full mailbox must not keep the mail from the others, who would get it again at each further try. If something
 // fails, then in which step.
 func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets notify.Secrets, message []byte) (
 	refusals []error, step string, err error) {
@@ -210,7 +223,7 @@ func (s *Sender) deliverMail(ctx context.Context, r notify.Receiver, secrets not
 		var refused *textproto.Error
 		switch {
 		case err == nil:
-		case errors.As(err, &refused) && refused.Code >= 500:
+		case errors.As(err, &refused) && refused.Code != mailShutdown:
 			refusals = append(refusals, fmt.Errorf("%s: %w", to, err))
 		default:
 			return nil, "name the recipient " + to, err

@@ -134,7 +134,7 @@ func TestWebhookIsSignedAndFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-// mailServer takes one mail after the other, and answers one step with a refusal if told to.
+// mailServer takes one mail after the other, and answers one step with the refusal of a test.
 type mailServer struct {
 	listener net.Listener
 	tls      *tls.Config
@@ -262,6 +262,20 @@ func TestMailOverSTARTTLS(t *testing.T) {
 		t.Errorf("one of two recipients is refused: %+v", result)
 	} else if mail := <-m.mails; !strings.Contains(mail, "RCPT TO:<b@museum.example>") {
 		t.Errorf("the other one gets nothing: %s", mail)
+	}
+	m.with = "452 mailbox full"
+	if result := s.Send(context.Background(), r, slow, 1); !result.OK || !strings.Contains(result.Detail, "but not for a@museum.example: 452") {
+		t.Errorf("the mailbox of one of two recipients is full: %+v", result)
+	} else if mail := <-m.mails; !strings.Contains(mail, "RCPT TO:<b@museum.example>") {
+		t.Errorf("the other one gets nothing: %s", mail)
+	}
+	m.with = "421 shutting down"
+	if result := s.Send(context.Background(), r, slow, 1); result.OK || result.Final {
+		t.Errorf("the server shuts down: %+v", result)
+	}
+	m.refuse, m.with = "RCPT", "450 greylisted"
+	if result := s.Send(context.Background(), r, slow, 1); result.OK || result.Final {
+		t.Errorf("every recipient is refused for now: %+v", result)
 	}
 	m.refuse, m.starttls = "", false
 	if result := s.Send(context.Background(), r, slow, 1); result.OK || !result.Final || !strings.Contains(result.Detail, "STARTTLS") {
