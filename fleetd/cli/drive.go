@@ -71,7 +71,7 @@ fails, the robot stops by itself.`,
 	f := c.Flags()
 	f.Float64Var(&speed, "speed", 0.2, "m/s; never more than the robot's drive can do")
 	f.Float64Var(&turn, "turn", 0.6, "rad/s; never more than the robot's drive can do")
-	f.BoolVar(&takeover, "takeover", false, "take control from whoever has it")
+	f.BoolVar(&takeover, "takeover", false, "take control from the client that has it")
 	f.StringVar(&why, "why", "", "the reason, for the audit")
 	return c
 }

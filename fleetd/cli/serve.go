@@ -81,7 +81,8 @@ broker-password in the file.`,
 	f.String("enrol", "", "address at which robots get and renew certificates, fetch large files and send flight records, over TLS; it serves nothing else")
 	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
-	f.String("metrics", "", "address of /metrics for Prometheus, such as 127.0.0.1:9102, for whoever reaches it; http: at --http, with an access token; empty: no metrics")
+	f.String("metrics", "", "address of /metrics for Prometheus, such as 127.0.0.1:9102, which asks for no password; "+
+		"http: at --http, with an access token; empty: no metrics")
 	f.Bool("pprof", false, "also serve profiles of fleetd for go tool pprof, below /debug/pprof/ of --metrics, which must be an address of this machine")
 	f.Bool("traces", false, "send OpenTelemetry traces over OTLP/HTTP; OTEL_EXPORTER_OTLP_ENDPOINT in the environment names the collector, otherwise it is http://localhost:4318")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")

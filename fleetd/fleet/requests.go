@@ -15,7 +15,7 @@ import (
 	"troupe/schema/logs"
 )
 
-// requestIDHeader names a request in the logs of whoever makes, forwards and serves it.
+// requestIDHeader names a request in the logs of the client, the proxy and fleetd.
 const requestIDHeader = "X-Request-Id"
 
 // maxRequestID is how long an id may be that a client or a proxy has chosen.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// AddressFilter decides to which addresses notifications may go. Without it, whoever may change receivers could make fleetd
+// AddressFilter decides to which addresses notifications may go. Without it, an administrator could make fleetd
 // send requests to programs that trust their own machine, and to the metadata service of a cloud.
 type AddressFilter struct {
 	Allow []netip.Prefix // all the same

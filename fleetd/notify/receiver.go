@@ -208,8 +208,8 @@ func (r Receiver) mailProblems(s Secrets) (found []schema.Problem) {
 	return found
 }
 
-// Place is the server to which a receiver's secrets go: if it changes, the secrets have to be given again, or whoever may
-// change receivers could send them to a server of their own.
+// Place is the server to which a receiver's secrets go: if it changes, the secrets have to be given again. Otherwise an
+// administrator could have them sent to a server of their own.
 func (r Receiver) Place() string {
 	if r.Kind == Email {
 		return strings.ToLower(r.Server) + " " + r.TLS + " " + r.User

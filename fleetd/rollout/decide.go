@@ -81,7 +81,7 @@ func (r *Run) refusals(d Decision, now time.Time) (found []schema.Problem) {
 	switch d.On {
 	case OnApprove:
 		if d.By == o.CreatedBy {
-			add("", CodeOwnRollout, "whoever made a rollout cannot approve it", "ask somebody else who has the right approve")
+			add("", CodeOwnRollout, "the person who made a rollout cannot approve it", "ask somebody else who has the right approve")
 		}
 		switch d.Digest {
 		case o.Digest:

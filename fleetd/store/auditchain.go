@@ -132,7 +132,7 @@ func verifyPages(noted audit.Head, read func(after int64, limit int) ([]audit.En
 }
 
 // PruneAudit deletes up to limit of the oldest audit entries from before then, and adds an
-// entry of that, which is the chain's new beginning for whoever verifies it. It keeps the
+// entry of that, which is the chain's new beginning when it is verified. It keeps the
 // newest entry. The entries are deleted in the order of the chain, up to the first one that
 // is not old, so that the rest has no gaps.
 func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) (n int64, err error) {

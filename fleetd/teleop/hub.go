@@ -47,7 +47,7 @@ type Deps struct {
 	// Open makes another connection of this instance, whose client id ends with suffix.
 	Open  func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Robot func(id string) (view.Detail, bool)
-	// WantsSpeed reports whether the speed of a robot is wanted now, whoever drives it, and Driven gets it.
+	// WantsSpeed reports whether the speed of a robot is wanted now, also if another client drives it, and Driven gets it.
 	WantsSpeed func(robot string) bool
 	Driven     func(robot string, speedMPS float64)
 	// GiveBackControl gives control of a robot back, as a command of this person.

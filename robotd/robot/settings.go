@@ -91,7 +91,8 @@ var settings = []setting{
 	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time"},
 	{"page", DefaultPage, "address of the robot's own page, for this computer only unless it names another interface; off: it has none"},
 	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
-	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to whoever sends the token as Authorization: Bearer; default: no metrics"},
+	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to programs that send the token as " +
+		"Authorization: Bearer; default: no metrics"},
 	{"pprof", false, "serve profiles of robotd for go tool pprof, below /debug/pprof/ of its page, which must be at an address of this machine"},
 	{"log_level", "info", "debug, info, warn or error"},
 	{"log_format", "text", "text or json: a line of the log is key=value, or a JSON object"},
