@@ -140,7 +140,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	}
 	engine, err := link.ParseEngine(k.String("engine"))
 	if err != nil {
-		return usage("engine: " + err.Error())
+		return usage("engine: %v", err)
 	}
 	var keep [5]time.Duration
 	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days", "minute-retention-days", "measurement-retention-days"} {
