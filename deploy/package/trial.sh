@@ -95,7 +95,7 @@ host() {
 	mkdir -p "$folder"
 	unshare --mount "$0" boot "$folder" "$name" &
 	outer=$!
-	for _ in $(seq 1 100); do
+	for _ in $(seq 1 600); do
 		pid=$(pgrep -x systemd -P "$outer" || true)
 		[ -z "$pid" ] || break
 		sleep 0.1
