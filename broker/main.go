@@ -39,8 +39,8 @@ func main() {
 		// Most of the heap is documents and connections, which stay: as much again is not needed for what comes and goes.
 		debug.SetGCPercent(50)
 	}
-	// A small heap would be collected many times a second under load. It counts as larger by what is never used, and so
-	// takes no memory.
+	// A small heap would be collected many times a second under load. It counts as larger by what is never used, and
+	// so takes no memory.
 	defer runtime.KeepAlive(make([]byte, 32<<20))
 	root := command()
 	// Packages install the program as troupe-broker, and completions complete the name of the root.
