@@ -140,6 +140,7 @@ type mailServer struct {
 	tls      *tls.Config
 	refuse   string // the command that is refused
 	with     string
+	also     string // a line that is refused with 450
 	starttls bool
 	mails    chan string
 }
@@ -173,6 +174,8 @@ func (m *mailServer) serve(conn net.Conn) {
 		switch {
 		case word == m.refuse, m.refuse != "" && line == m.refuse:
 			say(m.with)
+		case m.also != "" && line == m.also:
+			say("450 greylisted")
 		case word == "EHLO":
 			say("250-mail.example")
 			if m.starttls && !encrypted {
@@ -273,6 +276,11 @@ func TestMailOverSTARTTLS(t *testing.T) {
 	if result := s.Send(context.Background(), r, slow, 1); result.OK || result.Final {
 		t.Errorf("the server shuts down: %+v", result)
 	}
+	m.with, m.also = "550 no such person", "RCPT TO:<b@museum.example>"
+	if result := s.Send(context.Background(), r, slow, 1); result.OK || result.Final {
+		t.Errorf("one recipient is refused for good, the other for now: %+v", result)
+	}
+	m.also = ""
 	m.refuse, m.with = "RCPT", "450 greylisted"
 	if result := s.Send(context.Background(), r, slow, 1); result.OK || result.Final {
 		t.Errorf("every recipient is refused for now: %+v", result)
