@@ -34,7 +34,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	program.LimitMemory()
+	limitMemory()
 	if os.Getenv("GOGC") == "" {
 		// Most of the heap is documents and connections, which stay: as much again is not needed for what comes and goes.
 		debug.SetGCPercent(50)

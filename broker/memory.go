@@ -1,4 +1,4 @@
-package program
+package main
 
 import (
 	"bufio"
@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// LimitMemory keeps the heap within what the program's unit or container allows (MemoryHigh or MemoryMax of systemd),
+// limitMemory keeps the heap within what the program's unit or container allows (MemoryHigh or MemoryMax of systemd),
 // at the cost of more garbage collection near the limit, unless the environment has GOMEMLIMIT. Go itself does not
 // read these limits, lets the heap grow to twice what is in use, and is slowed down or ended there.
-func LimitMemory() {
+func limitMemory() {
 	if limit := memoryLimit(os.DirFS("/")); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * 9) // the rest is for what is not the heap, such as the program's own pages
 	}
