@@ -227,7 +227,8 @@ func (s *stand) answer(robot, id string) string {
 	return "none"
 }
 
-// document returns the newest state of a robot, without what differs between two runs.
+// document returns the newest state of a robot, without what differs between two runs: ids, times and counters, and how far the
+// story was, because whether an act had just ended when a command came is a matter of milliseconds.
 func (s *stand) document(robot string) string {
 	all := s.op.Inbox("troupe/v1/robots/" + robot + "/state")
 	if len(all) == 0 {
@@ -237,8 +238,13 @@ func (s *stand) document(robot string) string {
 	if err := json.Unmarshal(all[len(all)-1].Payload, &d); err != nil {
 		s.Fatal(err)
 	}
-	for _, key := range []string{"ts", "session", "boot", "state_seq", "requests", "events", "alerts"} {
+	for _, key := range []string{"ts", "session", "boot", "state_seq", "requests", "events", "alerts", "queue"} {
 		delete(d, key)
+	}
+	if auto, is := d["auto"].(map[string]any); is {
+		delete(auto, "loop")
+		delete(auto, "act")
+		delete(auto, "act_index")
 	}
 	strip(d)
 	text, err := json.Marshal(d)
