@@ -92,30 +92,34 @@ func TestHeartbeatsAreRareOnlyAtRest(t *testing.T) {
 		{"fleetd of an earlier release", 0, func(*rig) {}, usual},
 		{"fleetd that is silent", rest, func(r *rig) { r.beats = false; r.until(r.now + 15*time.Second) }, usual},
 		{"a second fleetd of an earlier release", rest, func(r *rig) {
-			for i := range 30 {
+			for i := range 60 {
 				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch, Session: "b", Seq: 1}})
 			}
 		}, usual},
 		{"a panel of an earlier release", rest, func(r *rig) {
-			for i := range 30 {
+			for i := range 60 {
 				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "panel", FromConsole: true, Beat: schema.FleetHeartbeat{TS: epoch, Session: "p", Seq: 1}})
 			}
 		}, usual},
 		{"somebody has control", rest, func(r *rig) {
 			r.give(event.Command{Client: "op1", Group: "control", Verb: "acquire", Payload: []byte(`{"args":{"ttl_ms":60000}}`)})
 		}, usual},
-		{"an act is performed", rest, func(r *rig) {
-			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
-			pin := stories["tour"]
+		{"acts are performed", rest, func(r *rig) {
+			pin := stories["talk"]
 			r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+			r.until(r.now + time.Second)
+			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
+			if r.until(r.now + 500*time.Millisecond); !r.s.performing() {
+				r.t.Fatal("it performs nothing")
+			}
 		}, usual},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, beats := atRest(t, c.accepts)
 			c.then(r)
 			*beats = (*beats)[:0]
-			r.until(r.now + 25*time.Second)
+			r.until(r.now + 45*time.Second) // longer than a robot must be at rest, and then twice its interval
 			got := longest(*beats)
 			if got > c.most || c.most > usual && got < rest {
 				t.Errorf("%d ms between two heartbeats, want %d", got, c.most)
@@ -129,8 +133,8 @@ func TestNewFleetdGetsHeartbeatsSoon(t *testing.T) {
 	r, beats := atRest(t, schema.RestHeartbeatMS)
 	r.until(time.Duration((*beats)[len(*beats)-1].MonoMS)*time.Millisecond + 3*time.Second)
 	*beats = nil
-	r.give(event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch, Session: "b", Seq: 1, MaxHeartbeatMS: schema.RestHeartbeatMS}})
-	r.until(r.now + 10*time.Second)
+	r.give(event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now), Session: "b", Seq: 1, MaxHeartbeatMS: schema.RestHeartbeatMS}})
+	r.until(r.now + 10*time.Second - time.Millisecond)
 	if n := len(*beats); n < 4 {
 		t.Errorf("%d heartbeats in the 10 s after another fleetd connected", n)
 	}
