@@ -343,10 +343,13 @@ upgrade() {
 	fails "the package refuses" install fleet old fleetd
 	grep -A2 '^troupe-fleetd: not installed' "$work/apt.log"
 	holds "the newer one runs on" on fleet systemctl -q is-active fleetd
-	on fleet sh -euc 'systemctl stop fleetd; rm -rf /var/lib/troupe/fleetd; cp -a /root/before /var/lib/troupe/fleetd
-		cd /packages/old; TROUPE_DOWNGRADE=yes dpkg -i ./troupe-fleetd_*_amd64.deb ./troupe-broker_*_amd64.deb >/dev/null 2>&1; systemctl start fleetd'
+	on fleet sh -euc 'cd /packages/old; dpkg -i ./troupe-broker_*_amd64.deb >/dev/null 2>&1
+		systemctl stop fleetd; rm -rf /var/lib/troupe/fleetd; cp -a /root/before /var/lib/troupe/fleetd
+		TROUPE_DOWNGRADE=yes dpkg -i ./troupe-fleetd_*_amd64.deb >/dev/null 2>&1; systemctl start fleetd'
 	until_holds "fleetd $old runs on its data" fleet robot list
 	on fleet fleetd version
+	# A robot that heard no fleetd for 5 s has paused, as docs/update.md says.
+	fleet auto continue "${names[@]:1}" --wait >/dev/null || true
 	for robot in "${names[@]:1}"; do until_holds "$robot performs on, with the newer robotd" performs "$robot"; done
 	robot=${names[-1]}
 	on "$robot" sh -euc 'systemctl stop robotd; rm -rf /var/lib/troupe/robotd; cp -a /root/before /var/lib/troupe/robotd

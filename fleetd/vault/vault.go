@@ -83,6 +83,9 @@ func Make(dir, fleet string, now time.Time) (err error) {
 	if err := write(filepath.Join(staged, CRLFile), list, public); err != nil {
 		return err
 	}
+	if err := os.Chmod(staged, 0o755); err != nil { // the broker, another user, reads CRLFile and IssuersFile; keys have modes of their own
+		return err
+	}
 	// Remove deletes only an empty folder; Rename needs the name to be free.
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, ErrExists)

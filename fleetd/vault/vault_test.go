@@ -80,6 +80,9 @@ func TestKeysMustBePrivateToOwner(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, info.Mode(), err)
 		}
 	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the broker cannot read the list of revoked certificates: %v, %v", info.Mode(), err)
+	}
 	if err := os.Chmod(filepath.Join(dir, vault.IntermediateKeyFile), 0o644); err != nil {
 		t.Fatal(err)
 	}
