@@ -170,10 +170,12 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPFiles: fleet.PairFiles{Cert: k.String("http-tls-cert"), Key: k.String("http-tls-key")},
-		Metrics: k.String("metrics"), Pprof: k.Bool("pprof"), Traces: k.Bool("traces"), EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
-		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"),
-		RobotBrokers: stringList(k, "robot-broker"),
-		Dev:          k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword, Hosts: k.Strings("host"),
+		Observation: fleet.Observation{Metrics: k.String("metrics"), Pprof: k.Bool("pprof"), Traces: k.Bool("traces")},
+		Enrolment: fleet.Enrolment{
+			Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
+			EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
+		},
+		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword, Hosts: k.Strings("host"),
 		Logger: log,
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()

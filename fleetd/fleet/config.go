@@ -38,6 +38,29 @@ const (
 // PairFiles are the PEM files of a server certificate and of its key.
 type PairFiles struct{ Cert, Key string }
 
+// Enrolment is where robots get their identity.
+type Enrolment struct {
+	// EnrolFiles, if not empty, are a certificate of Enrol's own. Robots trust only certificates of the fleet's CA, whereas
+	// a browser may need one of another CA at HTTP.
+	EnrolFiles PairFiles
+	// Enrol is the address at which robots request certificates and large files and send flight
+	// records, and which serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
+	// to which enrolled robots connect.
+	Enrol, EnrolURL string
+	RobotBrokers    []string
+}
+
+// Observation is what fleetd lets others see of how it works.
+type Observation struct {
+	// Metrics is the address of /metrics for Prometheus; MetricsOnHTTP: that of HTTP, for tokens of users who see every robot; empty: none.
+	Metrics string
+	// Pprof adds the profiles of package schema/profile to the address Metrics, which then has to be one of this machine.
+	Pprof bool
+
+	// Traces sends OpenTelemetry traces as the variables OTEL_* of the environment say.
+	Traces bool
+}
+
 // Config is the configuration of an instance. Zero values mean the defaults named beside
 // them.
 type Config struct {
@@ -102,24 +125,11 @@ type Config struct {
 	CA string
 	// HTTPFiles, if not empty, are a certificate with which HTTP is served over TLS.
 	HTTPFiles PairFiles
-	// EnrolFiles, if not empty, are a certificate of Enrol's own. Robots trust only certificates of the fleet's CA, whereas
-	// a browser may need one of another CA at HTTP.
-	EnrolFiles PairFiles
-	// Enrol is the address at which robots request certificates and large files and send flight
-	// records, and which serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
-	// to which enrolled robots connect.
-	Enrol, EnrolURL string
-	RobotBrokers    []string
+	Enrolment
 	// Hosts are the Host names under which a reverse proxy reaches fleetd.
 	Hosts []string
 
-	// Metrics is the address of /metrics for Prometheus; MetricsOnHTTP: that of HTTP, for tokens of users who see every robot; empty: none.
-	Metrics string
-	// Pprof adds the profiles of package schema/profile to the address Metrics, which then has to be one of this machine.
-	Pprof bool
-
-	// Traces sends OpenTelemetry traces as the variables OTEL_* of the environment say.
-	Traces bool
+	Observation
 
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int

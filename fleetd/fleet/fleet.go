@@ -86,17 +86,21 @@ type Fleet struct {
 	accounts     *accounts.Keeper
 	web          web
 
-	link   *link.Link
-	intake *intake
-	opened chan struct{} // closed when link is set
-	beats  atomic.Int64  // number of the last heartbeat
-	health health        // of database and broker; has the database
-
-	wasConnected atomic.Bool // to the broker, since the start
+	brokerLink
+	beats  atomic.Int64 // number of the last heartbeat
+	health health       // of database and broker; has the database
 
 	end     context.CancelFunc
 	running sync.WaitGroup
 	failed  chan error
+}
+
+// brokerLink is the connection of the instance to the broker.
+type brokerLink struct {
+	link         *link.Link
+	intake       *intake
+	opened       chan struct{} // closed when link is set
+	wasConnected atomic.Bool   // since the start
 }
 
 // served are the certificates with which fleetd serves; nil without TLS and without such an address.
@@ -139,7 +143,8 @@ func Start(ctx context.Context, cfg Config) (started *Fleet, err error) {
 	}
 	now := time.Now()
 	f := &Fleet{
-		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, failed: make(chan error, 1), opened: make(chan struct{}),
+		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, failed: make(chan error, 1),
+		brokerLink: brokerLink{opened: make(chan struct{})},
 		health: health{
 			log:      cfg.Logger,
 			database: api.Health{Why: "not opened yet", Since: schema.TimeOf(now)},

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 func TestRobotThatDiffersIsAskedAtGrowingIntervals(t *testing.T) {
@@ -88,7 +88,7 @@ func (s *countingStore) DesiredDocuments(context.Context, selector.Selector) ([]
 
 func TestFleetIsAskedAFewRobotsAtATime(t *testing.T) {
 	const robots = 3000
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		asked, inSecond := map[string]int{}, map[int]int{}
 		start := time.Now()

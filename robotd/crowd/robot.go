@@ -31,10 +31,7 @@ type robot struct {
 	n     int // among the robots of the crowd, from 0
 	id    string
 
-	// In the wheel of the shard.
-	prev, next *robot
-	slot       int64
-	inWheel    bool
+	inSlot
 
 	journal journal
 	state   *brain.State // nil: the robot does not run
@@ -78,6 +75,13 @@ type robot struct {
 	failAt   time.Duration // when one fails again
 	performs bool          // it is to perform
 	askAt    time.Duration // when it is asked to again
+}
+
+// inSlot is the place of a robot in the wheel of its shard.
+type inSlot struct {
+	prev, next *robot
+	slot       int64
+	inWheel    bool
 }
 
 // heldInput waits for a slow or stalled robot.

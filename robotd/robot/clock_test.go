@@ -30,7 +30,7 @@ func TestRobotWithResetClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 
 	connects := func(broker string, c *certificateClock) bool {
 		t.Helper()
-		cfg := Config{ID: "r1", Data: data, clock: c}
+		cfg := Config{ID: "r1", Data: data, enrolled: enrolled{clock: c}}
 		tried := make(chan link.State, 16)
 		l, err := link.Open(t.Context(), link.Config{URL: "mqtts://" + broker, TLS: cfg.encryption, ClientID: "r1", OnState: func(s link.State) {
 			if s.Phase != link.Connecting {

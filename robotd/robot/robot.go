@@ -81,9 +81,7 @@ type Config struct {
 	Sim      sim.Config
 	Scenario Scenario
 
-	enrolment identity.Fleetd // from the enrolment
-
-	clock *certificateClock // judges certificates; set by Run
+	enrolled // set by Run
 
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
@@ -96,6 +94,12 @@ type Config struct {
 	// goroutine that does it makes the call.
 	BeforeWrite    func(what string)
 	ServiceManager ServiceManager
+}
+
+// enrolled is what the robot has from its enrolment.
+type enrolled struct {
+	enrolment identity.Fleetd
+	clock     *certificateClock // judges certificates
 }
 
 // Page is the robot's own page.
