@@ -140,7 +140,7 @@ func runSim(ctx context.Context, out io.Writer, cfg crowd.Config, every time.Dur
 			if c == nil {
 				continue
 			}
-			if counts := c.Counts(); counts.Robots > 0 {
+			if counts := c.Counts(); counts.Robots == cfg.Count { // fewer once some have ended
 				last = counts
 				fmt.Fprint(out, before, counts, after)
 			}
