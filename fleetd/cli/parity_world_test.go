@@ -68,7 +68,8 @@ func newParity(t *testing.T, files map[string]string) *parity {
 	var err error
 	if p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 		Dial: p.broker.Dial, Database: "sqlite:fleet.db", Spool: "stops", CA: "ca", HTTPFiles: fleet.PairFiles{Cert: "server.pem", Key: "server.key.pem"},
-		Enrol: "127.0.0.1:0", ApproveAbove: 1, RobotBrokers: []string{"mqtts://broker.example:8883"}, FirstAdmin: func(_, p, _ string) { password += p }, Logger: slog.New(slog.DiscardHandler),
+		Enrolment: fleet.Enrolment{Enrol: "127.0.0.1:0", RobotBrokers: []string{"mqtts://broker.example:8883"}}, ApproveAbove: 1,
+		FirstAdmin: func(_, p, _ string) { password += p }, Logger: slog.New(slog.DiscardHandler),
 	}); err != nil {
 		t.Fatal(err)
 	}
