@@ -28,6 +28,7 @@ type Handle struct {
 	isSettled       bool          // settled is closed
 	persistedSignal chan struct{} // closed when the database has the batch
 	persisted       bool
+	large           bool // its commands are paced
 }
 
 func newHandle(batch command.Batch, commands []command.Command, persisted bool) *Handle {
@@ -147,7 +148,7 @@ func (d *Dispatcher) Save(ctx context.Context, tx *store.Tx, batch command.Batch
 		return nil, err
 	}
 	t := newHandle(batch, commands, true)
-	t.ahead, t.origin = ahead, trace.Current(ctx)
+	t.ahead, t.origin, t.large = ahead, trace.Current(ctx), len(commands) >= pacedFrom
 	return t, tx.AddBatch(ctx, batch, commands)
 }
 

@@ -196,6 +196,8 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 			one.waits = true
 			d.pace.waiting = append(d.pace.waiting, one)
 			continue
+		case !one.paced() && one.class != verb.ClassStop:
+			d.letPass(ctx, c.Robot)
 		}
 		d.step(ctx, now, c.ID, n)
 	}

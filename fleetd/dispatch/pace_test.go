@@ -127,3 +127,45 @@ func TestRobotsThatLeaveHoldUpNoBatch(t *testing.T) {
 		}
 	})
 }
+
+// What one person asks of one robot goes out at once, and the robot's command of the batch before it.
+func TestCommandToOneRobotWaitsForNoBatch(t *testing.T) {
+	for _, verb := range []string{"mode/set", "control/release"} {
+		inWorld(t, func(w *world) {
+			w.fleetOf(1500, "sys/ping", time.Minute)
+			before := len(w.sents("sys/ping"))
+			w.issue("f1499", verb)
+			if pings := w.sents("sys/ping"); len(pings) != before+1 || pings[before].robot != "f1499" {
+				t.Fatalf("%d commands of the batch are under way, and then %d", before, len(pings))
+			}
+			id := idOf(w.sents("sys/ping")[before].payload)
+			w.ReceiveAnswer("f1499", schema.Ack{ID: &id, Status: schema.StatusSucceeded, Session: "s", Verb: "sys/ping", TS: schema.TimeOf(time.Now())})
+			synctest.Wait()
+			if n := len(w.sents(verb)); n != 1 {
+				t.Errorf("%s was sent %d times", verb, n)
+			}
+		})
+	}
+}
+
+// Nobody expects a command any more that had no turn for half a minute: it expires and is never sent.
+func TestCommandThatHadNoTurnExpires(t *testing.T) {
+	inWorld(t, func(w *world) {
+		h := w.fleetOf(3000, "sys/ping", 5*time.Second)
+		w.Sleep(3 * time.Minute)
+		states := map[command.State]int{}
+		for _, c := range h.Commands() {
+			states[c.State]++
+		}
+		sent := map[string]bool{}
+		for _, m := range w.sents("sys/ping") {
+			sent[m.robot] = true
+			if m.after > 40*time.Second {
+				t.Fatalf("sent to %s after %v", m.robot, m.after)
+			}
+		}
+		if states[command.Unknown] != len(sent) || states[command.Unknown]+states[command.Undelivered] != 3000 || len(sent) == 3000 {
+			t.Errorf("%v, %d robots were sent one", states, len(sent))
+		}
+	})
+}

@@ -42,13 +42,15 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 		}
 	}
 	slices.SortFunc(rows, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
+	within, cancel := context.WithTimeout(ctx, saveWithin)
+	defer cancel()
 	for some := range slices.Chunk(rows, savedAtOnce) {
-		within, cancel := context.WithTimeout(ctx, saveWithin)
-		err := d.write(within, db, some)
-		cancel()
-		if err != nil {
+		if err := d.write(within, db, some); err != nil {
 			d.deps.Failed("commands not saved", err)
 			return false
+		}
+		for _, saved := range some {
+			delete(d.dirty, d.open[saved.ID])
 		}
 	}
 	d.dirty = map[*activeCommand]struct{}{} // a new one: a map that was cleared is as long to walk as it ever was
