@@ -27,7 +27,7 @@ ONLY     ?=
 OUT      ?=
 RETRIES  ?= 0
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick full-disk
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile

@@ -37,7 +37,7 @@ func (p *Presence) Validate() []Problem {
 // Heartbeat is sent by the robot's control loop, so that it stops if the loop hangs,
 // although the connection still exists. QoS 0, every 2 s unless the
 // setting heartbeat_ms says otherwise; every 10 s while the robot is at rest and all fleetd
-// instances accept it (RestHeartbeatMS).
+// instances and panels accept it (RestHeartbeatMS).
 type Heartbeat struct {
 	Session  string         `json:"session" doc:"the connection that wrote this"`
 	Seq      int64          `json:"seq" doc:"counts up with each heartbeat of a session"`

@@ -144,7 +144,7 @@ func (l *Link) WaitUp(ctx context.Context) error {
 }
 
 // ReplaceSession replaces the session that is up by a new one, with DISCONNECT, so that no will is
-// sent. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
+// sent, unless the new one is to be at another broker. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
 // reason, or ErrNextBroker to connect to the URL after that of the session instead of to Config.URL.
 func (l *Link) ReplaceSession(why error) {
 	if l.current.Load() == nil {
@@ -249,7 +249,11 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			return s.endCause
 		case why := <-l.replace:
 			l.current.Store(nil)
-			s.close(why)
+			if errors.Is(why, ErrNextBroker) {
+				s.abort(why) // what its presence says at this broker must not stay
+			} else {
+				s.close(why)
+			}
 			return why
 		case <-renewal.C:
 			l.subs.renew()

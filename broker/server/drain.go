@@ -10,7 +10,7 @@ import (
 
 // gate counts the connections that are processing a packet, from the bytes that they read
 // until they read again. While none is inside, whatever was acknowledged has been routed:
-// the library acknowledges before it routes.
+// an acknowledgement leaves before its connection does.
 type gate struct {
 	mu     sync.Mutex
 	shut   bool

@@ -631,6 +631,9 @@ func (r *robot) nowUp(now time.Duration) {
 // lost notes that the connection has ended.
 func (r *robot) lost(err error, now time.Duration) {
 	was := r.phase
+	if r.conn != nil && r.stallEnd > 0 {
+		r.resume() // or its reader would wait for ever
+	}
 	r.phase, r.conn, r.pending, r.confirms = down, nil, nil, nil
 	if r.state == nil {
 		return

@@ -61,7 +61,7 @@ type (
 	// blobs or was refused.
 	SaveContent struct{ delivery.Save }
 	// SaveEvent saves an event in the ring of the newest events. A routine one, such as the beginning of an
-	// act, waits for the next save of something else, and not for longer than half a minute: a loss of power may lose it.
+	// act, waits for the next save of something else, and not for longer than half a minute: a crash or a loss of power may lose it.
 	SaveEvent struct {
 		Payload []byte
 		Routine bool

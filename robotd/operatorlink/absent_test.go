@@ -15,10 +15,10 @@ func TestRobotLooksForFleetdAtEachBroker(t *testing.T) {
 		for range n {
 			a.Opened(now)
 			began := now
-			for !a.Detected(now, c) {
+			for !a.Detected(now, c, true) {
 				now += time.Second
 			}
-			if a.Detected(now+time.Hour, c) {
+			if a.Detected(now+time.Second, c, true) {
 				t.Error("the next broker is tried twice from one connection")
 			}
 			a.Closed()
@@ -34,28 +34,35 @@ func TestRobotLooksForFleetdAtEachBroker(t *testing.T) {
 			}
 		}
 	}
-	check(stays(14), 10, 10, 20, 20, 40, 40, 80, 80, 160, 160, 300, 300, 300, 300)
+	check(stays(8), 10, 10, 20, 20, 30, 30, 30, 30)
 	a.Opened(now)
 	a.Heartbeat(now)
 	check(stays(3), 10, 10, 20)
 }
 
-func TestRobotWithOneBrokerOrWithFleetdStays(t *testing.T) {
+func TestRobotThatHasNoReasonToLeaveStays(t *testing.T) {
 	for name, row := range map[string]struct {
 		brokers int
+		leaves  bool // it may
+		spread  float64
 		live    func(*Absent)
+		want    bool
 	}{
-		"one broker":         {1, func(a *Absent) { a.Opened(0) }},
-		"no connection":      {2, func(*Absent) {}},
-		"a closed one":       {2, func(a *Absent) { a.Opened(0); a.Closed() }},
-		"heartbeat just now": {2, func(a *Absent) { a.Opened(0); a.Heartbeat(51 * time.Second) }},
+		"no fleetd":          {2, true, 0, func(a *Absent) { a.Opened(0) }, true},
+		"one broker":         {1, true, 0, func(a *Absent) { a.Opened(0) }, false},
+		"it may move":        {2, false, 0, func(a *Absent) { a.Opened(0) }, false},
+		"later than others":  {2, true, 0.5, func(a *Absent) { a.Opened(46 * time.Second) }, false},
+		"no connection":      {2, true, 0, func(*Absent) {}, false},
+		"a closed one":       {2, true, 0, func(a *Absent) { a.Opened(0); a.Closed() }, false},
+		"heartbeat just now": {2, true, 0, func(a *Absent) { a.Opened(0); a.Heartbeat(51 * time.Second) }, false},
+		"a stall of its own": {2, true, 0, func(a *Absent) { a.Opened(0); a.checkedAt = 20 * time.Second }, false},
 	} {
 		c := Defaults()
-		c.Brokers = row.brokers
-		var a Absent
+		c.Brokers, c.Spread = row.brokers, row.spread
+		a := Absent{checkedAt: time.Minute - tick}
 		row.live(&a)
-		if a.Detected(time.Minute, c) {
-			t.Errorf("%s: the next broker is tried", name)
+		if got := a.Detected(time.Minute, c, row.leaves); got != row.want {
+			t.Errorf("%s: the next broker is tried: %v", name, got)
 		}
 	}
 }

@@ -64,15 +64,15 @@ func (s *State) AcceptsRest(now clock.Now) bool {
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
 // connection is half-open, or leads to a broker without fleetd. A robot that somebody operates
-// over this connection without fleetd, so that its link is up, stays.
+// over this connection without fleetd, so that its link is up, stays there, and so does one that may move.
 func (t Step) CheckLink() { t.linkChanged(t.link.tick(t.Now.Mono, t.cfg)) }
 
-func (t Step) CheckConnection() {
+func (t Step) CheckConnection(mayMove bool) {
 	if t.halfOpen.Detected(t.Now.Mono, t.cfg) {
 		t.Out.Do(effect.Reconnect{Why: "fleetd says that it is there, and its heartbeats do not come"})
 		return
 	}
-	if t.link.At != schema.LinkUp && t.absent.Detected(t.Now.Mono, t.cfg) {
+	if t.absent.Detected(t.Now.Mono, t.cfg, t.link.At != schema.LinkUp && !mayMove) {
 		t.Out.Do(effect.Reconnect{Why: "no heartbeat of fleetd comes over this broker", NextBroker: true})
 	}
 }

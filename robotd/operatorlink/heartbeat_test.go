@@ -62,7 +62,7 @@ func (r *rig) beat(client string, wrong time.Duration) {
 func (r *rig) wait(d time.Duration) {
 	for end := r.now + d; r.now < end; {
 		r.now += time.Second
-		r.do(func(t Step) { t.CheckLink(); t.CheckConnection() })
+		r.do(func(t Step) { t.CheckLink(); t.CheckConnection(false) })
 	}
 }
 

@@ -28,6 +28,7 @@ type Config struct {
 	Degraded time.Duration // silence after which the link is degraded
 	Lost     time.Duration // silence after which it is lost; also the budget for short silences
 	Brokers  int           // to which the robot may connect; 0 counts as 1
+	Spread   float64       // from 0 to 1, different from robot to robot
 }
 
 // Defaults fit heartbeats once a second.

@@ -280,6 +280,7 @@ func (t Step) StartHeartbeats() {
 // Disconnected ends the session; fault says why the connection was given up, if it was half-open.
 func (t Step) Disconnected(fault string) {
 	t.session.id, t.session.begins, t.session.ended = "", false, t.Now.Mono
+	t.beats.rested, t.beats.beforeAt = false, 0 // what its readers saw of it says nothing about what it does meanwhile
 	t.presence.wrong, t.republish = "", republish{}
 	if fault != "" {
 		t.session.fault = fault

@@ -14,7 +14,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -102,6 +104,13 @@ type enrolled struct {
 	clock     *certificateClock // judges certificates
 }
 
+// spread is a number from 0 to 1 that differs from robot to robot.
+func spread(id string) float64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return float64(h.Sum32()) / math.MaxUint32
+}
+
 // Page is the robot's own page.
 type Page struct {
 	Listen string   // address, on this computer unless it names an interface; empty or off: the robot has no page
@@ -137,7 +146,7 @@ func (c *Config) brain() (*config.Config, error) {
 		b.Mode.Modes = append(b.Mode.Modes, m.Settings)
 	}
 	b.ContinueOnReturn = c.Link.ContinueOnReturn
-	b.Link.Brokers = 1 + len(c.FallbackBrokers)
+	b.Link.Brokers, b.Link.Spread = 1+len(c.FallbackBrokers), spread(c.ID)
 	if len(c.Languages) > 0 {
 		b.Languages = c.Languages
 	}
