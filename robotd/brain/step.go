@@ -51,7 +51,9 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.react(ev)
 	t.toLink(operatorlink.Step.CheckLink)
 	t.toReport(report.Step.ClearDuplicateIdentity)
-	t.toLink(func(l operatorlink.Step) { l.CheckConnection(t.safety.At != schema.SafetyDisabled && t.safety.At != schema.SafetyEStop) })
+	t.toLink(func(l operatorlink.Step) {
+		l.CheckConnection(t.safety.At != schema.SafetyDisabled && t.safety.At != schema.SafetyEStop)
+	})
 	t.toManual(manual.Step.StepControl)
 	t.toModes(mode.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)

@@ -6192,6 +6192,11 @@ export interface components {
              * @description monotonic time since robotd started, which safety/enable quotes as seen_mono_ms
              */
             mono_ms: number;
+            /**
+             * Format: int64
+             * @description the next heartbeat comes within this time; left out: 2000
+             */
+            next_ms?: number;
             /** @description the state of the safety core */
             safety: string;
             /**
