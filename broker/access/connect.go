@@ -139,8 +139,8 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		digest := sha256.Sum256([]byte(c.ClientID))
 		id.ClientID = c.Name + "." + hex.EncodeToString(digest[:8])
 	default:
-		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot or an underscore and a suffix of a-z, "+
-			"0-9, -, . and _",
+		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, "+
+			"a dot or an underscore and a suffix of a-z, 0-9, -, . and _",
 			c.ClientID, c.Name, user.Role)
 	}
 	return id, nil

@@ -111,7 +111,7 @@ func serverSystem(goos string) error {
 		return nil
 	}
 	return errors.New("the server of a fleet does not run on Windows: install it on Linux (docs/install.md), also in a container or in WSL; " +
-		"here fleetd is the command line: fleetd login --server https://...")
+		"here fleetd is the command line: fleetd login --server https://HOST")
 }
 
 func (sh *shell) serve(cmd *cobra.Command) error {

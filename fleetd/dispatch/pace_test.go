@@ -92,7 +92,7 @@ func TestBatchForAFleetGoesOutAsRobotsAnswer(t *testing.T) {
 			}
 		}
 		states := map[command.State]int{}
-		w.Sleep(w.began.Add(last + ttl - time.Millisecond).Sub(time.Now()))
+		w.Sleep(time.Until(w.began.Add(last + ttl - time.Millisecond)))
 		for _, c := range h.Commands() {
 			states[c.State]++
 		}

@@ -35,7 +35,6 @@ type stand struct {
 	broker     *brokertest.Broker
 	op, fleetd *brokertest.Client
 	crowd      *Crowd
-	n          int
 }
 
 func newStand(t *testing.T) *stand {

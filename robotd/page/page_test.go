@@ -195,7 +195,9 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 
 func TestProfilesAreServedOnlyWithPprof(t *testing.T) {
 	for pprof, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
-		own, err := New(Config{ID: "r1", Data: t.TempDir(), Robot: standing(), Pprof: pprof, Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+		own, err := New(Config{
+			ID: "r1", Data: t.TempDir(), Robot: standing(), Pprof: pprof, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
