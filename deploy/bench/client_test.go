@@ -13,7 +13,9 @@ func TestClientReceivesMessagesOfAnySize(t *testing.T) {
 	b := brokertest.Start(t)
 	got := make(chan message, 10)
 	reader, err := dial(b.Addr(), clientOptions{id: "fleetd", user: "fleetd", on: func(_ *client, m message) {
-		got <- message{Topic: bytes.Clone(m.Topic), Payload: bytes.Clone(m.Payload), Retain: m.Retain}
+		if !m.Retain { // the first may come once more, because the broker sends what is retained after the grant
+			got <- message{Topic: bytes.Clone(m.Topic), Payload: bytes.Clone(m.Payload)}
+		}
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +37,7 @@ func TestClientReceivesMessagesOfAnySize(t *testing.T) {
 		}
 		select {
 		case m := <-got:
-			if string(m.Topic) != topic || !bytes.Equal(m.Payload, payload) || m.Retain {
+			if string(m.Topic) != topic || !bytes.Equal(m.Payload, payload) {
 				t.Errorf("%d bytes came as %d bytes of %s", size, len(m.Payload), m.Topic)
 			}
 		case <-time.After(10 * time.Second):
