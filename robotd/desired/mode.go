@@ -22,6 +22,10 @@ const ModeKey = "desired.mode"
 // that people who are near the robot know that it has just started.
 const storyWait = 5 * time.Minute
 
+// joinWait is how long after start-up a document counts as one that was desired when the robot connected: fleetd publishes
+// what a newcomer is to do a moment after it came.
+const joinWait = 10 * time.Second
+
 // modeState is the state of the desired mode.
 type modeState struct {
 	intake
@@ -72,8 +76,9 @@ func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 		return
 	}
 	w.diverged = false
+	early := ev.Retained || t.Now.Mono < w.endedAt+joinWait
 	t.stepMode(func(s *modeStatus) modeDecision {
-		return s.newer(t.modeFacts(), desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}, ev.Retained)
+		return s.newer(t.modeFacts(), desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}, early)
 	})
 	if w.starting {
 		setModeAfterStartup(t.cfg, d.Mode)

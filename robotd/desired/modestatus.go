@@ -71,10 +71,10 @@ func restart(kept modeStatus) modeStatus {
 	return kept
 }
 
-// newer takes a newer document. retained says that it was desired when the robot connected: a robot whose first one arrives so, just
-// after start-up, has joined a fleet, and start-up was only faster than the connection.
-func (s *modeStatus) newer(f ModeFacts, document desiredMode, retained bool) (d modeDecision) {
-	joined := retained && f.JustUp && s.Desired.Rev == 0
+// newer takes a newer document. early says that it was desired when the robot connected, or at the latest joinWait after start-up: a
+// robot whose first one arrives so, just after start-up, has joined a fleet, and start-up was only faster than that.
+func (s *modeStatus) newer(f ModeFacts, document desiredMode, early bool) (d modeDecision) {
+	joined := early && f.JustUp && s.Desired.Rev == 0
 	awaits := s.awaitsStory() && s.Desired.Mode == document.Mode
 	s.Desired = document
 	switch {
