@@ -204,6 +204,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 var elsewhere = []api.Kind{
 	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindLoading, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindNoAnswer, api.KindEnding,
 	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften, api.KindSignIn, api.KindState,
+	api.KindSealKey,
 }
 
 func TestEveryKindOfProblemHasATest(t *testing.T) {
