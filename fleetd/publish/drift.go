@@ -92,7 +92,7 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 				if left > 0 && ctx.Err() == nil && d.deps.Leads() && d.askedForState.allows(id, now) {
 					left--
 					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
-					d.resync(ctx, id, time.Now())
+					d.resync(ctx, id, d.deps.Now())
 					d.pause(ctx)
 				}
 			}
@@ -139,7 +139,7 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 				d.outbox.enqueue(d.outbox.message(w))
 			}
 			d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)
-			d.resync(ctx, id, time.Now())
+			d.resync(ctx, id, d.deps.Now())
 			d.pause(ctx)
 		}
 	}

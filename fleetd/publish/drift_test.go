@@ -93,7 +93,7 @@ func TestFleetIsAskedAFewRobotsAtATime(t *testing.T) {
 		asked, inSecond := map[string]int{}, map[int]int{}
 		start := time.Now()
 		d := driftChecker{deps: Deps{
-			Log: slog.New(slog.DiscardHandler), Leads: func() bool { return true }, Robots: fleetWithoutStates{robots: robots},
+			Log: slog.New(slog.DiscardHandler), Leads: func() bool { return true }, Robots: fleetWithoutStates{robots: robots}, Now: time.Now,
 			Send: func(_ context.Context, c command.Command) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -236,6 +237,7 @@ func (b wrongReason) Start(c driver.Command) {
 
 func (b unclampedCap) Body() driver.Body {
 	body := b.Sim.Body()
+	body.Units = slices.Clone(body.Units) // all simulated bodies share them
 	for i := range body.Units {
 		if body.Units[i].Kind == schema.UnitDrive {
 			body.Units[i].MaxSpeedMPS = 0.35
