@@ -19,7 +19,7 @@ var engines = map[Engine]struct {
 	separator string
 	// maxSubscribeQoS is the most that a subscription asks for. At NATS each subscription of QoS 1 is a consumer
 	// that the nodes replicate, which takes a robot's dozen a second; at QoS 0 a message is delivered over the
-	// connection only, and what is lost with one is told by the contract: answers, state_seq, documents that are read again.
+	// connection only, and the contract shows what is lost with one: answers, state_seq, documents that are read again.
 	maxSubscribeQoS byte
 }{
 	Troupe:    {".", 2},

@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/fileaccess"
 )
 
-// The files are those of the user who runs the test, so the users are this one, one of the same group, and a stranger.
+// The files are those of the user who runs the test, so the users are this one, one of the same group, and another one.
 func TestModeDecidesWhatAUserMay(t *testing.T) {
 	dir := t.TempDir()
 	for folder, mode := range map[string]os.FileMode{dir: 0o750, filepath.Dir(dir): 0o755} {
@@ -36,7 +36,7 @@ func TestModeDecidesWhatAUserMay(t *testing.T) {
 		reads, write bool
 	}{
 		{"group", "4711", gid, true, false},
-		{"stranger", "4711", "4711", false, false},
+		{"another", "4711", "4711", false, false},
 		{"root", "0", "0", true, true},
 	} {
 		u, ok := fileaccess.Of(&user.User{Username: row.who, Uid: row.uid, Gid: row.gid})
@@ -44,7 +44,7 @@ func TestModeDecidesWhatAUserMay(t *testing.T) {
 			t.Errorf("%s: reads %t, writes %t", row.who, u.May(info, fileaccess.Read), u.May(info, fileaccess.Write))
 		}
 		err := u.Reach(file)
-		if stranger := row.who == "stranger"; stranger != (err != nil) || stranger && !strings.Contains(err.Error(), dir+" (mode 0750)") {
+		if other := row.who == "another"; other != (err != nil) || other && !strings.Contains(err.Error(), dir+" (mode 0750)") {
 			t.Errorf("%s: %v", row.who, err)
 		}
 	}

@@ -209,7 +209,7 @@ func (t Step) PublishModes(d *schema.Modes) {
 }
 
 // HeartbeatDue reports whether a heartbeat is due, and counts it. atRest says that nothing of the robot moves
-// or is performed, that nobody has control, and that whoever judges the robot by its heartbeats accepts fewer of
+// or is performed, that nobody has control, and that the programs that judge the robot by its heartbeats accept fewer of
 // them. next is the time within which the heartbeat after this one comes: what one promised is kept, and the
 // robot is earlier if it is no longer at rest or its state is another than that heartbeat named.
 func (t Step) HeartbeatDue(atRest bool) (seq int64, next time.Duration, due bool) {
