@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -21,12 +23,13 @@ import (
 	"troupe/schema"
 	"troupe/schema/build"
 	"troupe/schema/logs"
+	"troupe/schema/profile"
 )
 
 // simCommand is for trying out and measuring a fleet that does not exist.
 func simCommand() *cobra.Command {
 	cfg := crowd.Config{LinkLoss: map[schema.ModeID]schema.LinkLoss{}}
-	var ca, passwordFile, scenario, level, bootMode string
+	var ca, passwordFile, scenario, level, bootMode, profiles string
 	var linkLoss map[string]string
 	var every time.Duration
 	c := &cobra.Command{
@@ -78,6 +81,13 @@ newest live stop. At the end, each kind of error is printed.`,
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(heapGrowth)
 			}
+			if profiles != "" {
+				stop, err := serveProfiles(profiles)
+				if err != nil {
+					return err
+				}
+				defer stop()
+			}
 			return runSim(cmd.Context(), cmd.OutOrStdout(), cfg, every)
 		},
 	}
@@ -95,8 +105,25 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.StringToStringVar(&linkLoss, "link-loss", nil, "what a mode does without heartbeats of fleetd, as ato=continue; default: that of robotd")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "of what the scenario draws; default: another one at each start")
 	f.DurationVar(&every, "every", 5*time.Second, "how often a line of counts is printed, if the output is no terminal")
+	f.StringVar(&profiles, "pprof", "", "address of this machine at which profiles are served for go tool pprof, such as 127.0.0.1:9103; default: none")
 	f.StringVar(&level, "log-level", "error", "debug, info, warn or error")
 	return c
+}
+
+// serveProfiles serves profiles of this process at an address until stop is called.
+func serveProfiles(addr string) (stop func(), err error) {
+	if err := profile.CheckAddress(addr); err != nil {
+		return nil, fmt.Errorf("--pprof: %w", err)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--pprof: %w", err)
+	}
+	mux := http.NewServeMux()
+	profile.Register(mux)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(l) }() // until it is closed
+	return func() { _ = server.Close() }, nil
 }
 
 // heapGrowth is by how many percent the heap grows before it is collected. Nearly all of it is the robots, which stay, so
