@@ -51,7 +51,7 @@ const mark = "troupe/v1/robots/no-such-robot/cmd/admin/sys/ping"
 func record(t testing.TB, dial Dialer) *Recorder {
 	t.Helper()
 	r := &Recorder{t: t, dial: dial, contract: newContract(schema.DefaultNamespace), marker: make(chan struct{})}
-	r.live = r.client("admin.recorder", func(m Message) {
+	r.live = r.client("admin_recorder", func(m Message) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if m.Topic == mark {

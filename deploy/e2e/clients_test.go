@@ -16,7 +16,7 @@ import (
 )
 
 // anyBroker: the robot has to keep its promises on our broker and on any other.
-var anyBroker = []variant{ownBroker, mosquitto}
+var anyBroker = []variant{ownBroker, mosquitto, nats}
 
 // request sends a command with mosquitto_rr, as a person at a terminal does, and
 // returns the first answer.

@@ -47,7 +47,7 @@ func startObserver(t testing.TB, at string) *observer {
 	host, port, _ := strings.Cut(strings.TrimPrefix(at, "mqtt://"), ":")
 	e := &observer{changed: make(chan struct{})}
 	p := launch(t, "the observer", path, []string{
-		"-h", host, "-p", port, "-u", "admin", "-i", "admin.observer", "-k", "60",
+		"-h", host, "-p", port, "-u", "admin", "-i", "admin_observer", "-k", "60",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%j",
 	}, e.record)
 	p.ignoreExit = true // it is killed at the end

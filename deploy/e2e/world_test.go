@@ -43,6 +43,7 @@ type world struct {
 // variant says which broker and which database a world has.
 type variant struct {
 	mosquitto bool // the broker is a stock Mosquitto, with the shipped limits and generated access rules
+	nats      bool // the broker is one node of NATS, with generated access rules
 	postgres  bool // fleetd's database is Postgres, otherwise SQLite
 }
 
@@ -50,6 +51,9 @@ func (k variant) String() string {
 	broker, store := "broker", "sqlite"
 	if k.mosquitto {
 		broker = "mosquitto"
+	}
+	if k.nats {
+		broker = "nats"
 	}
 	if k.postgres {
 		store = "postgres"
@@ -61,6 +65,7 @@ var (
 	ownBroker = variant{}
 	postgres  = variant{postgres: true}
 	mosquitto = variant{mosquitto: true}
+	nats      = variant{nats: true}
 )
 
 // runIn runs a scenario in worlds of those variants that the shard of this run has, in parallel.
@@ -98,11 +103,14 @@ func newWorld(t testing.TB, k variant) *world {
 // to it.
 func (w *world) startBroker() {
 	w.t.Helper()
-	if w.variant.mosquitto {
+	switch {
+	case w.variant.nats:
+		w.startNATS()
+	case w.variant.mosquitto:
 		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{
 			Lines: append(mosquittotest.Limits(w.t), "acl_file "+w.writeMosquittoRules()),
 		}), "mqtt://")
-	} else {
+	default:
 		w.broker = launch(w.t, "broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
 		w.address = w.broker.ready()["mqtt"]
 	}
@@ -114,9 +122,19 @@ func (w *world) startBroker() {
 	}
 }
 
-// writeMosquittoRules writes the access rules that our broker generates for
-// Mosquitto, for the users that --dev knows and for the robots of these tests.
+// writeMosquittoRules writes the access rules of Mosquitto.
 func (w *world) writeMosquittoRules() string {
+	w.t.Helper()
+	out := filepath.Join(w.folder, "rules.acl")
+	if err := os.WriteFile(out, []byte(w.rulesFor("mosquitto")), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// rulesFor returns the access rules that our broker generates for another, for the users that --dev knows and for the
+// robots of these tests.
+func (w *world) rulesFor(engine string) string {
 	w.t.Helper()
 	var users strings.Builder
 	for _, u := range access.Dev().All() {
@@ -127,18 +145,26 @@ func (w *world) writeMosquittoRules() string {
 	for n := range maxRobots {
 		fmt.Fprintf(&users, "r%d %s\n", n+1, schema.RoleRobot)
 	}
-	in, out := filepath.Join(w.folder, "users"), filepath.Join(w.folder, "rules.acl")
+	in := filepath.Join(w.folder, "users")
 	if err := os.WriteFile(in, []byte(users.String()), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	text, err := exec.Command(program(w.t, "broker"), "acl", "--for", "mosquitto", "--users", in).Output()
-	if err == nil {
-		err = os.WriteFile(out, text, 0o600)
-	}
+	text, err := exec.Command(program(w.t, "broker"), "acl", "--for", engine, "--users", in).Output()
 	if err != nil {
-		w.t.Fatalf("write rules for mosquitto: %v", err)
+		w.t.Fatalf("write rules for %s: %v", engine, err)
 	}
-	return out
+	return string(text)
+}
+
+// engineFlag says to fleetd and robots which engine the broker is.
+func (w *world) engineFlag() []string {
+	switch {
+	case w.variant.nats:
+		return []string{"--engine", "nats"}
+	case w.variant.mosquitto:
+		return []string{"--engine", "mosquitto"}
+	}
+	return nil
 }
 
 // killBroker ends the broker as a power cut does: retained messages are lost.
@@ -184,7 +210,7 @@ func (w *world) runRobot(id, configuration string, more ...string) *process {
 	if w.robotProxies[id] == nil {
 		w.robotProxies[id] = newProxy(w.t, w.address)
 	}
-	args := []string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, id)}
+	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, id)}, w.engineFlag()...)
 	if configuration != "" {
 		args = append(args, "--config", scenarioFile(configuration))
 	}
@@ -212,7 +238,7 @@ func (w *world) startFleetd(more ...string) {
 	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), append([]string{
 		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool",
 		filepath.Join(w.folder, "fleetd.stops"),
-	}, more...), nil)
+	}, append(w.engineFlag(), more...)...), nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
 
