@@ -13,52 +13,61 @@ import (
 	"troupe/schema"
 )
 
+// NATSUser returns the name under which nats-server finds the user of a client certificate, if the listener has
+// verify_and_map: the URI of a robot's or a fleetd instance's certificate, or the subject CN=NAME,OU=ROLE of the certificate
+// that an operator issues for any other role. No certificate of the fleet's CA has such a subject, so no robot passes for a
+// person by its name.
+func NATSUser(u User) string {
+	if urn := schema.IdentityURN(u.Role, u.Name); urn != "" {
+		return urn
+	}
+	return fmt.Sprintf("CN=%s,OU=%s", u.Name, u.Role)
+}
+
+// natsLogin is how nats-server knows a user: by a password, if it has one, or by a client certificate.
+type natsLogin struct {
+	User     string   `json:"user"`
+	Password string   `json:"password,omitempty"`
+	Over     []string `json:"allowed_connection_types"`
+	May      natsMay  `json:"permissions"`
+}
+
+type natsMay struct {
+	Publish   natsSubjects `json:"publish"`
+	Subscribe natsSubjects `json:"subscribe"`
+}
+
+type natsSubjects struct {
+	Allow []string `json:"allow"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
 // WriteNATSUsers writes the rights of users as a block authorization for the configuration of nats-server 2, from the same
-// rules as WriteMosquittoACL. A user is known by the password that passwords has for the name, in the form that
-// nats-server reads, or else by a client certificate with that common name.
+// rules as WriteMosquittoACL. Without passwords a user is known by a client certificate, see NATSUser. With them it has the
+// users that are in the map alone, each with that password in the form that nats-server reads: a listener asks each client
+// for a certificate, or none.
 func WriteNATSUsers(w io.Writer, users []User, ns schema.Namespace, passwords map[string]string) error {
-	type subjects struct {
-		Allow []string `json:"allow"`
-		Deny  []string `json:"deny,omitempty"`
-	}
-	type permissions struct {
-		Publish   subjects `json:"publish"`
-		Subscribe subjects `json:"subscribe"`
-	}
 	out := &bytes.Buffer{}
-	fmt.Fprint(out, natsHead, "authorization {\n  users = [\n")
+	head := natsCertificates
+	if passwords != nil {
+		head = natsPasswords
+	}
+	fmt.Fprint(out, natsHead, head, "authorization {\n  users = [\n")
 	users = slices.Clone(users)
 	slices.SortFunc(users, func(a, b User) int { return strings.Compare(a.Name, b.Name) })
 	for _, u := range users {
-		if u.Name == "" {
+		login := natsLogin{User: NATSUser(u), Over: []string{"MQTT"}, May: natsPermissions(u, ns)}
+		if passwords != nil {
+			login.User, login.Password, login.Over = u.Name, passwords[u.Name], []string{"MQTT", "MQTT_WS"}
+		}
+		if _, listed := passwords[u.Name]; u.Name == "" || passwords != nil && !listed {
 			continue
 		}
-		may := permissions{
-			Publish:   subjects{Allow: []string{natsInternal}},
-			Subscribe: subjects{Allow: []string{natsDelivery, natsRetained}},
-		}
-		for _, rule := range mosquittoRules(u, ns) {
-			access, filter, _ := strings.Cut(rule, " ")
-			switch access {
-			case "read":
-				if !strings.HasPrefix(filter, "$") {
-					may.Subscribe.Allow = append(may.Subscribe.Allow, natsSubject(filter))
-				}
-			case "write":
-				may.Publish.Allow = append(may.Publish.Allow, natsSubject(filter))
-			case "deny":
-				may.Publish.Deny = append(may.Publish.Deny, natsSubject(filter))
-			}
-		}
-		text, err := json.Marshal(may)
+		text, err := json.Marshal(login, jsontext.EscapeForHTML(false))
 		if err != nil {
 			return fmt.Errorf("encode the permissions of %s: %w", u.Name, err)
 		}
-		who := fmt.Sprintf("user: %q", "CN="+u.Name)
-		if password, has := passwords[u.Name]; has {
-			who = fmt.Sprintf("user: %q, password: %s", u.Name, mustQuote(password))
-		}
-		fmt.Fprintf(out, "    {%s, permissions: %s} # %s\n", who, text, u.roleField())
+		fmt.Fprintf(out, "    %s # %s\n", text, u.roleField())
 	}
 	fmt.Fprint(out, "  ]\n}\n")
 	if _, err := out.WriteTo(w); err != nil {
@@ -67,38 +76,57 @@ func WriteNATSUsers(w io.Writer, users []User, ns schema.Namespace, passwords ma
 	return nil
 }
 
+// natsPermissions returns what u may publish and read. It has no subject that begins with $MQTT: nats-server gives an MQTT
+// client what it needs of its own accord, and a client that could publish there could forge what other clients sent, also
+// retained messages.
+func natsPermissions(u User, ns schema.Namespace) natsMay {
+	may := natsMay{natsSubjects{Allow: []string{}}, natsSubjects{Allow: []string{}}}
+	for _, rule := range mosquittoRules(u, ns) {
+		access, filter, _ := strings.Cut(rule, " ")
+		switch {
+		case strings.HasPrefix(filter, "$"): // $SYS of Mosquitto
+		case access == "read":
+			may.Subscribe.Allow = append(may.Subscribe.Allow, natsCover(filter)...)
+		case access == "write":
+			may.Publish.Allow = append(may.Publish.Allow, natsCover(filter)...)
+		case access == "deny":
+			may.Publish.Deny = append(may.Publish.Deny, natsCover(filter)...)
+		}
+	}
+	if len(may.Publish.Allow) == 0 {
+		may.Publish.Deny = []string{">"} // an empty list allows everything
+	}
+	for _, list := range []*[]string{&may.Publish.Allow, &may.Publish.Deny, &may.Subscribe.Allow} {
+		slices.Sort(*list)
+	}
+	return may
+}
+
 const natsHead = `# Which topics each user may read and write, for nats-server. Generated by troupe's broker from the users file: generate
-# it again when that file changes or a robot is revoked, then let nats-server reload its configuration
-# (nats-server --signal reload=PID).
+# it again when that file changes or a robot is revoked, then let nats-server read its configuration again
+# (nats-server --signal reload=PID), or leave both to broker acl --watch.
 #
-# Subjects are topics with dots in place of slashes. nats-server does less than troupe's broker: it does not notify a
-# sender of a refusal, it limits no rates, and it sends every will that its owner could have published.
+# Subjects are topics with dots in place of slashes. nats-server does less than troupe's broker: docs/cluster.md says what.
 `
 
-// Subjects that nats-server itself uses for a client of MQTT with its rights: acknowledgements and sessions, deliveries of
-// QoS 1, and retained messages.
-const (
-	natsInternal = "$MQTT.>"
-	natsDelivery = "$MQTT.sub.>"
-	natsRetained = "$MQTT.deliver.>"
-)
+const natsCertificates = `#
+# These users have no passwords. Include this file only where the listener of MQTT has tls with verify_and_map: true;
+# without it every client may claim every name.
+`
 
-// natsSubject is a topic filter as a subject of NATS. No level of a topic of the contract has a dot.
-func natsSubject(filter string) string {
+const natsPasswords = `#
+# These users have passwords. Include this file where the listener of MQTT asks for no client certificates.
+`
+
+// natsCover returns the subjects that a topic filter covers: a/# is a, too, and nats-server asks for both. No level of a topic
+// of the contract has a dot.
+func natsCover(filter string) []string {
 	if filter == "#" {
-		return ">"
+		return []string{">"}
 	}
 	s := strings.NewReplacer("/", ".", "+", "*").Replace(filter)
 	if before, all := strings.CutSuffix(s, ".#"); all {
-		return before + ".>"
+		return []string{before, before + ".>"}
 	}
-	return s
-}
-
-func mustQuote(s string) string {
-	quoted, err := jsontext.AppendQuote(nil, s)
-	if err != nil {
-		panic(err) // it is not UTF-8, which a users file is
-	}
-	return string(quoted)
+	return []string{s}
 }

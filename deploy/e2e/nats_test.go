@@ -40,8 +40,7 @@ jetstream { store_dir: %q, max_mem: 64M, max_file: 500M }
 max_payload: 2MB
 mqtt { listen: %q, ack_wait: "30s", max_ack_pending: 1000 }
 `, mosquittotest.FreePort(w.t), filepath.Join(folder, "data"), w.address)
-	users := strings.ReplaceAll(w.rulesFor("nats"), `user: "CN=`, `user: "`)
-	if err := os.WriteFile(filepath.Join(folder, "nats.conf"), []byte(config+users), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "nats.conf"), []byte(config+w.rulesFor("nats", "--open")), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.broker = launch(w.t, "nats-server", program, []string{"-c", filepath.Join(folder, "nats.conf")}, nil)

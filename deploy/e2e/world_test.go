@@ -134,7 +134,7 @@ func (w *world) writeMosquittoRules() string {
 
 // rulesFor returns the access rules that our broker generates for another, for the users that --dev knows and for the
 // robots of these tests.
-func (w *world) rulesFor(engine string) string {
+func (w *world) rulesFor(engine string, more ...string) string {
 	w.t.Helper()
 	var users strings.Builder
 	for _, u := range access.Dev().All() {
@@ -149,7 +149,7 @@ func (w *world) rulesFor(engine string) string {
 	if err := os.WriteFile(in, []byte(users.String()), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	text, err := exec.Command(program(w.t, "broker"), "acl", "--for", engine, "--users", in).Output()
+	text, err := exec.Command(program(w.t, "broker"), append([]string{"acl", "--for", engine, "--users", in}, more...)...).Output()
 	if err != nil {
 		w.t.Fatalf("write rules for %s: %v", engine, err)
 	}
