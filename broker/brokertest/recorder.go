@@ -76,7 +76,7 @@ func (r *Recorder) client(id string, tap func(Message)) *Client {
 // end checks the retained messages and returns all violations.
 func (r *Recorder) end() []string {
 	r.t.Helper()
-	late := r.client("admin.late", nil)
+	late := r.client("admin_late", nil)
 	defer late.Close()
 	late.Subscribe("troupe/v1/#")
 	late.Publish(mark, "")

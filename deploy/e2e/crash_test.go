@@ -70,7 +70,7 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 		for try := range tries {
 			w.runRobotsIn(schema.ModeMnl, "", "r1")
 			mark := w.observer.mark()
-			sender := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "op1", ClientID: "op1.many"})
+			sender := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "op1", ClientID: "op1_many"})
 			for n := range commands {
 				sender.Publish(robotTopic("r1", "cmd/op1/interrupter/run"), fmt.Sprintf(`{"id":"%d-%d","args":{"interrupter":"touch"}}`, try, n))
 			}

@@ -20,7 +20,7 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 		host, port, _ := strings.Cut(strings.TrimPrefix(w.toolsProxy.url(), "mqtt://"), ":")
 		mark := w.observer.mark()
 		button := launch(w.t, "the button", sub, []string{
-			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", robotTopic("r1", "ack/op1"),
+			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1_button", "-q", "1", "-t", robotTopic("r1", "ack/op1"),
 			"--will-topic", robotTopic("r1", "cmd/op1/safety/stop"), "--will-qos", "1",
 		}, nil)
 		// The button is connected once it receives answers to op1.

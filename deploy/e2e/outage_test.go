@@ -72,7 +72,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 		}
 		returned := time.Now()
 		w.pressStop()
-		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "admin", ClientID: "admin.watch"})
+		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "admin", ClientID: "admin_watch"})
 		watcher.Subscribe(robotTopic("+", "presence"), robotTopic("+", "state"))
 		back, stopped := map[string]time.Duration{}, map[string]time.Duration{}
 		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) &&
@@ -249,7 +249,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.mustRunCLI("story", "publish", "-f", "../library")
 		w.mustRunCLI("story", "assign", "museum-welcome", "--all", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "--all", "--wait")
-		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "op1", ClientID: "op1.enable"})
+		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "op1", ClientID: "op1_enable"})
 		// enable releases every stop and enables the robots. A robot that was disconnected
 		// at a release still holds the stop, and fleetd records it again.
 		enable := func(since time.Time) {

@@ -11,7 +11,7 @@ import (
 // retainedCommands returns the topics of retained commands and live stops.
 func (w *world) retainedCommands() (topics []string) {
 	w.t.Helper()
-	c := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "admin", ClientID: "admin.kept"})
+	c := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "admin", ClientID: "admin_kept"})
 	defer c.Close()
 	root := schema.DefaultNamespace.Root()
 	c.Subscribe(root+"robots/+/cmd/#", root+"fleet/cmd/+/stop")

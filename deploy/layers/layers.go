@@ -131,7 +131,7 @@ var Table = []Layer{
 	{What: "test support", Clock: true,
 		Folders: []string{
 			"schema/fsm/fsmtest", "broker/brokertest", "robotd/mode/modetest", "robotd/disk/disktest", "robotd/driver/drivertest", "robotd/driver/bus/bustest",
-			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "fleetd/trace/tracetest", "deploy/mosquittotest",
+			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "fleetd/trace/tracetest", "deploy/mosquittotest", "deploy/natstest",
 		}},
 	{What: "fleetd's commands", Clock: true,
 		Folders: []string{"fleetd/cli"}},
