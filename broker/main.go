@@ -91,7 +91,7 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json: a line of the log is key=value, or a JSON object")
 	root.AddCommand(
-		aclCommand(), explainCommand(), program.Describe(),
+		aclCommand(), natsUsersCommand(), explainCommand(), program.Describe(),
 		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file",
 			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},

@@ -2,26 +2,30 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/deploy/natstest"
 	"troupe/schema"
+	"troupe/schema/testlog"
 )
 
-const natsUsers = "fleetd fleetd\nop1 operator\nobs observer\nstop1 stop\nadmin admin\nr1 robot\nr2 robot\n"
+const natsUserLines = "fleetd fleetd\nop1 operator\nobs observer\nstop1 stop\nadmin admin\nr1 robot\nr2 robot\n"
 
-// natsRules returns what broker acl --for nats prints for natsUsers.
+// natsRules returns what broker acl --for nats prints for natsUserLines.
 func natsRules(t *testing.T, more ...string) string {
 	t.Helper()
 	users := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(users, []byte(natsUsers), 0o600); err != nil {
+	if err := os.WriteFile(users, []byte(natsUserLines), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := command()
@@ -147,5 +151,93 @@ func TestCertificateSaysWhoAClientOfNATSIs(t *testing.T) {
 		if _, code := dial(c, "op1"); code == 0 {
 			t.Errorf("%s was accepted", what)
 		}
+	}
+}
+
+// A robot whose name the fleet revokes loses its connection and does not come back, and the others keep theirs. So it is
+// after a restart, too, before the list arrives.
+func TestRevokedRobotIsCutOffNATS(t *testing.T) {
+	const ns, fleet = schema.DefaultNamespace, "2f1d7f5e-8c0b-4a39-9d6e-1f5f0f0a9b11"
+	ca := brokertest.NewCA(t)
+	ca.IssueServer(time.Hour)
+	ca.SaveClient(ca.IssueClient(schema.RoleFleetd, "fleetd"), "own.pem", "own.key.pem")
+	s := natstest.Start(t, natsRules(t), natsTLS(ca))
+	users := filepath.Join(s.Folder, "users")
+	write := func(text string) {
+		if err := os.WriteFile(users, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dial := func(role schema.Role, name string) (*brokertest.Client, byte) {
+		return brokertest.TryConnect(t, brokertest.OverTLS(s.Address, ca.TLS(ca.IssueClient(role, name))),
+			brokertest.ConnectPacket{Name: name, ClientID: name})
+	}
+	follow := func(address string) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := command()
+		c.SetErr(testlog.Writer(t, "nats-users"))
+		c.SetArgs([]string{"nats-users", "--users", users, "--out", s.UsersFile(), "--pid-file", s.PIDFile(), "--broker", "mqtts://" + address,
+			"--ca", ca.Path("ca.pem"), "--cert", ca.Path("own.pem"), "--key", ca.Path("own.key.pem")})
+		ended := make(chan error, 1)
+		go func() { ended <- c.ExecuteContext(ctx) }()
+		return func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	reloaded := func() {
+		s.Await(t, func(line string) bool { return strings.Contains(line, "Reloaded server configuration") })
+	}
+	revoke := func(by *brokertest.Client, rev int, names string) {
+		by.Retain(ns.Topic(schema.TopicRevoked),
+			fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"names":[%s],"serials":[],"ts":"2026-01-31T09:30:00.000Z"}`, rev, fleet, names))
+	}
+	write(natsUserLines)
+	stop := follow(s.Address)
+	reloaded() // at the start
+	fleetd, _ := dial(schema.RoleFleetd, "fleetd")
+	r1, _ := dial(schema.RoleRobot, "r1")
+	r2, _ := dial(schema.RoleRobot, "r2")
+
+	revoke(fleetd, 1, `"r1"`)
+	reloaded()
+	r1.Lost()
+	if _, code := dial(schema.RoleRobot, "r1"); code == 0 {
+		t.Error("the revoked robot came back")
+	}
+	r2.Ping()
+	fleetd.Ping()
+
+	write(natsUserLines + "r3 robot\n")
+	reloaded()
+	if _, code := dial(schema.RoleRobot, "r3"); code != 0 {
+		t.Errorf("a robot that was added is refused with code %d", code)
+	}
+	stop()
+
+	if err := os.WriteFile(s.UsersFile(), []byte(natsRules(t)), 0o600); err != nil { // all users
+		t.Fatal(err)
+	}
+	nowhere, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	stop = follow(nowhere.Addr().String())
+	reloaded()
+	if _, code := dial(schema.RoleRobot, "r1"); code == 0 {
+		t.Error("the revoked robot came back after a restart")
+	}
+	stop()
+
+	stop = follow(s.Address)
+	defer stop()
+	reloaded()
+	revoke(fleetd, 2, "")
+	reloaded()
+	if _, code := dial(schema.RoleRobot, "r1"); code != 0 {
+		t.Errorf("a robot that is no longer revoked is refused with code %d", code)
 	}
 }

@@ -17,6 +17,7 @@ func (w *world) startNATS() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.address = ""
 	w.broker = launch(w.t, "nats-server", program, []string{"-c", natstest.Configure(w.t, folder, w.rulesFor("nats", "--open"), "")}, nil)
 	w.broker.log.await(w.t, "nats-server", "that it listens for MQTT", func(line string) bool {
 		w.address = max(w.address, natstest.Address(line))

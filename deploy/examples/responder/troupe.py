@@ -22,7 +22,7 @@ class Robot:
         # The client id is the user's name, or begins with it and a dot. Version 2 of the
         # library wants to be told that these are the callbacks of version 1.
         version = {"callback_api_version": mqtt.CallbackAPIVersion.VERSION1} if hasattr(mqtt, "CallbackAPIVersion") else {}
-        self.mqtt = mqtt.Client(client_id=f"{name}.{uuid.uuid4().hex[:8]}", **version)
+        self.mqtt = mqtt.Client(client_id=f"{name}_{uuid.uuid4().hex[:8]}", **version)
         self.mqtt.username_pw_set(name, password)
         if ca:
             self.mqtt.tls_set(ca_certs=ca)
