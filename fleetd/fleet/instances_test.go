@@ -251,6 +251,56 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 	})
 }
 
+// The node of a cluster to which an instance is connected may be away. Its stops go out on the connections of the others.
+func TestStopOfAnInstanceWithoutBrokerIsSentByTheOther(t *testing.T) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
+		r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
+		b.sees("r1", "r2")
+		a.cable.Cut() // the leader publishes no documents
+		for _, selector := range []map[string]any{{"all": true}, {"ids": []string{"r2"}}} {
+			before := b.latched("r2")
+			asked := make(chan struct{})
+			go func() { // its answer waits for the broker
+				defer close(asked)
+				_ = a.ask("POST", "/stops", map[string]any{"selector": selector, "by": "anna", "why": "children on the stage"}, nil)
+			}()
+			b.within(500*time.Millisecond, "r2 to hold the stop", func() bool { return len(b.latched("r2")) > len(before) })
+			<-asked
+		}
+		if n := len(strings.Fields(b.latched("r1"))); n != 1 || r1.LiveStops() != 1 || r2.LiveStops() != 1 {
+			t.Errorf("r1 holds %d stops; live stops received: %d and %d, want 1 each", n, r1.LiveStops(), r2.LiveStops())
+		}
+	})
+}
+
+// An instance may reach robots that the one that was asked does not reach, so each sends a fleet stop, once.
+func TestFleetStopIsSentByEveryInstanceOnce(t *testing.T) {
+	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {
+		ear := b.broker.Load().Client(t, "fleetd", brokertest.WithID("fleetd.test"))
+		ear.Subscribe("troupe/v1/fleet/cmd/+/stop")
+		fleettest.Start(t, "r1", b.broker.Load().Dial)
+		b.sees("r1")
+		b.until("the two know each other", func() bool { return len(a.Status().Instances) == 2 && len(b.Status().Instances) == 2 })
+		stopped := a.stopped()
+		for _, name := range []string{"fleetd-a", "fleetd-b"} {
+			ear.ExpectThat("troupe/v1/fleet/cmd/"+name+"/stop", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), stopped.Latch) })
+		}
+		a.persisted(stopped.Latch)
+		b.sleep(5 * time.Second)
+		if more := ear.Inbox("troupe/v1/fleet/cmd/+/stop"); len(more) != 0 {
+			t.Errorf("it was sent again: %v", more)
+		}
+		if p := b.releases(stopped.Latch); p != nil {
+			t.Fatal(p)
+		}
+		b.sleep(5 * time.Second)
+		if held := a.Latched(); b.latched("r1") != "" || len(held) != 0 {
+			t.Errorf("after the release r1 holds %q and fleetd-a lists %v", b.latched("r1"), held)
+		}
+	})
+}
+
 // A stop that every instance receives is persisted by one of them.
 func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {

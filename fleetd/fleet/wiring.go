@@ -223,7 +223,7 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 func (f *Fleet) newStops() (*latch.Stops, error) {
 	return latch.New(latch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.health.databaseFailed,
-		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads,
+		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Instance: f.instances.Has,
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
 		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },

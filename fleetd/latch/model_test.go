@@ -139,7 +139,7 @@ func (w *world) start() {
 	yes, no := func() bool { return true }, func() bool { return false }
 	s, err := latch.New(latch.Deps{
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
-		Leads: yes, AnotherLeads: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
+		Leads: yes, AnotherLeads: no, Instance: func(name string) bool { return name == "fleetd-b" }, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
 		Session: func() string { return "s" }, Publish: w.answered,
 		Dispatcher: &w.nobody, Robots: &w.robots, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
 	})

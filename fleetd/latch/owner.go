@@ -7,14 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"troupe/broker/link"
-	"troupe/fleetd/command"
 	"troupe/fleetd/spool"
 	"troupe/fleetd/stop"
 	"troupe/schema"
-	"troupe/schema/verb"
 )
 
 // Run owns the state until ctx ends.
@@ -146,12 +142,15 @@ func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
 // spoolLive writes live stops of other clients to this machine's disk, and answers them.
 func (s *Stops) spoolLive(lives []live) {
-	var arrived, again []stop.Request
+	var arrived, again, relayed []stop.Request
 	for _, l := range lives {
 		if l.empty && l.request.Client == s.removingClient {
 			signal(s.removalArrived)
 		}
 		o := s.assignID(l.request, arrived)
+		if s.deps.Instance(o.Client) {
+			relayed = append(relayed, o)
+		}
 		if i := slices.IndexFunc(arrived, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
 			arrived[i].At = o.At
 		} else if !s.mergeWithWaiting(o) {
@@ -170,6 +169,12 @@ func (s *Stops) spoolLive(lives []live) {
 			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already", Dup: true})
 		}
 	}
+	defer func() {
+		s.publish()
+		for _, o := range relayed {
+			s.relayHeard(o)
+		}
+	}()
 	for _, o := range arrived {
 		e, err := s.append(o)
 		s.enqueue(e)
@@ -301,6 +306,8 @@ func (s *Stops) setLatched(r reading) {
 		return
 	}
 	s.newest = r.n
+	defer s.publish() // what is sent below looks there whether it was released
+	s.relayPersisted(r.stops)
 	s.latched, s.loaded, s.dirty, s.latchedOn = r.stops, true, true, map[string]map[string]schema.StopLevel{}
 	for _, l := range r.stops {
 		if s.latchedOn[l.Robot] == nil {
@@ -329,13 +336,11 @@ func (s *Stops) sendWaiting(robot string) {
 // it.
 func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	o := e.Request
-	v, _ := verb.Of("safety", verbOf(o.Level))
-	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Latch: o.ID, Why: o.Why}, Envelope: schema.Envelope{ID: uuid.NewString(), By: o.By, Why: o.Why}})
+	c, err := stopCommand(robot, o.ID, o.Level, o.By, o.Why, o.At)
 	if err != nil {
 		s.deps.Log.Error("stop not encoded", "stop", o.ID, "error", err)
 		return
 	}
-	c := command.Command{Robot: robot, Verb: v.ID(), Payload: payload, CreatedAt: o.At}
 	if !s.deps.Releases.DeferIfReleasing(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
 		s.deps.Dispatcher.SendNow(ctx, c)
 	}

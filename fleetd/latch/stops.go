@@ -81,6 +81,7 @@ type Stops struct {
 	dirty          bool                                   // the snapshot is outdated
 	replies        []func()                               // called after the next snapshot
 	notHeld        []string                               // robots to which the latched stops are to be published again
+	sentLive       map[string]time.Time                   // when this instance sent the live stop with that id
 	publishedAgain map[string]time.Time                   // when the stops of a robot were published again last, because it did not report them
 }
 
@@ -96,15 +97,17 @@ type Deps struct {
 	Now       func() time.Time
 	// Leads reports whether this instance leads, and AnotherLeads whether another one does.
 	Leads, AnotherLeads func() bool
-	Store               func() (Store, error)        // the database, or the reason why it is unavailable
-	Failed              func(what string, err error) // records a failure of the database
-	Session             func() string                // of fleetd's own connection
-	Publish             func(ctx context.Context, m link.Message) error
-	Dispatcher          Dispatcher
-	Robots              Robots
-	Releases            *Releases
-	WakeOutbox          func() // has the outbox published
-	LiveStopArrived     func() // a live stop arrived, which the broker may have retained
+	// Instance reports whether another instance of this fleet has that name.
+	Instance        func(name string) bool
+	Store           func() (Store, error)        // the database, or the reason why it is unavailable
+	Failed          func(what string, err error) // records a failure of the database
+	Session         func() string                // of fleetd's own connection
+	Publish         func(ctx context.Context, m link.Message) error
+	Dispatcher      Dispatcher
+	Robots          Robots
+	Releases        *Releases
+	WakeOutbox      func() // has the outbox published
+	LiveStopArrived func() // a live stop arrived, which the broker may have retained
 }
 
 // Store is the part of the database with stops.
@@ -143,7 +146,8 @@ func New(d Deps) (*Stops, error) {
 	s := &Stops{
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
-		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{}, reportedSince: map[string]map[string]time.Time{},
+		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{},
+		sentLive: map[string]time.Time{}, reportedSince: map[string]map[string]time.Time{},
 		due: true, dirty: true,
 	}
 	var err error
@@ -172,6 +176,7 @@ func New(d Deps) (*Stops, error) {
 // the disk. The error says that the disk did not accept it; the stop waits for the database
 // all the same.
 func (s *Stops) StopAndLatch(ctx context.Context, o stop.Request, send func()) error {
+	s.mail.post(func() { s.noteSent(o.ID) }) // before another instance can repeat it
 	if o.All || len(o.Labels) > 0 {
 		s.publishLive(ctx, o)
 	}

@@ -34,7 +34,7 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 				o.wake <- struct{}{}
 
 				began := time.Now()
-				const slots = maxInFlight - slotsForStops
+				const slots = maxInFlight
 				rounds := 2 + 2*robots/(slots-1) // one slot is taken by the stuck document
 				time.Sleep(time.Duration(rounds)*ackLatency + outboxLook + 2*markEvery)
 				synctest.Wait()
@@ -106,7 +106,7 @@ func TestFullOutboxIsReadInParts(t *testing.T) {
 		if n := db.unsent(); n != 0 {
 			t.Errorf("%d documents are unconfirmed after a minute", n)
 		}
-		if conn.counts().most > maxInFlight {
+		if conn.counts().most > maxInFlight+1 { // the stops of r7 go one after the other
 			t.Errorf("%d documents were in flight", conn.counts().most)
 		}
 		if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStop, "r7")); !slices.Equal(got, stops) {

@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// maxInFlight is how many documents may wait for the broker's acknowledgement at once.
-	maxInFlight = 256
-	// slotsForStops of them are kept for stops, however many other documents wait.
-	slotsForStops = 32
+	// maxInFlight is how many documents may wait for the broker's acknowledgement at once, stops excepted.
+	maxInFlight = 224
+	// maxStopsInFlight is how many stops may. It is more than the robots of nearly every fleet, because a broker that
+	// acknowledges nothing, such as a cluster while it elects a leader, may deliver all the same.
+	maxStopsInFlight = 4096
 	// maxBlobsInFlight bounds their bytes: a blob has up to 256 KiB.
 	maxBlobsInFlight = 16
 	// The pause before an unconfirmed document is sent again begins with retryMin, and
@@ -25,7 +26,7 @@ const (
 // the order in which they were added, one at a time. Other targets do not wait for it:
 //
 //   - Stops, releases and the document fleet/revoked overtake everything, also the other documents
-//     of their target.
+//     of their target, and do not wait for what is unconfirmed of others.
 //   - A desired document waits for each blob that was added before it until the blob is
 //     confirmed or has failed once: a robot should find the blobs that a document names. A
 //     blob that is queued behind a failed one of the same digest counts as failed, too.
@@ -37,6 +38,7 @@ type window struct {
 	ready     [3]queues // by class: queues whose first document may be sent, oldest first
 	waiting   queues    // queues whose first document failed, the next to be sent first
 	inFlight  map[int64]*queue
+	stops     int            // in flight: documents of the class urgent
 	blobs     int            // in flight
 	unsettled map[int64]bool // blobs for which documents wait
 	oldest    []int64        // unsettled blobs in order; those that are settled are removed from the front
@@ -55,7 +57,7 @@ type document struct {
 type class int
 
 const (
-	urgent class = iota // for nothing but a free slot
+	urgent class = iota // for nothing
 	blob
 	ordinary // for older blobs
 )
@@ -148,7 +150,10 @@ func (w *window) next(now time.Time) (document, bool) {
 	q := heap.Pop(&w.ready[c]).(*queue)
 	d := q.pending[0]
 	w.inFlight[d.id] = q
-	if c == blob {
+	switch c {
+	case urgent:
+		w.stops++
+	case blob:
 		w.blobs++
 	}
 	return d, true
@@ -156,10 +161,10 @@ func (w *window) next(now time.Time) (document, bool) {
 
 // nextClass is the class of the document to send next.
 func (w *window) nextClass() (c class, ok bool) {
-	if w.ready[urgent].Len() > 0 {
-		return urgent, len(w.inFlight) < maxInFlight
+	if w.ready[urgent].Len() > 0 && w.stops < maxStopsInFlight {
+		return urgent, true
 	}
-	if len(w.inFlight) >= maxInFlight-slotsForStops {
+	if len(w.inFlight)-w.stops >= maxInFlight {
 		return 0, false
 	}
 	if w.ready[blob].Len() > 0 && w.blobs < maxBlobsInFlight {
@@ -212,7 +217,10 @@ func (w *window) endFlight(id int64) *queue {
 		return nil
 	}
 	delete(w.inFlight, id)
-	if q.target.class == blob {
+	switch q.target.class {
+	case urgent:
+		w.stops--
+	case blob:
 		w.blobs--
 		w.settle(q.pending[:1])
 	}

@@ -15,7 +15,8 @@ import (
 // windowModel says by searching lists what a window decides by its heaps.
 type windowModel struct {
 	all      []*modelled // that are not confirmed, in order
-	inFlight int
+	inFlight int         // stops excepted
+	stops    int         // in flight
 }
 
 type modelled struct {
@@ -30,10 +31,7 @@ type modelled struct {
 
 // blocked reports why a document must not be sent now; empty if it may be.
 func (m *windowModel) blocked(d *modelled, now time.Time) string {
-	slots, blobs := maxInFlight, 0
-	if d.target.class != urgent {
-		slots -= slotsForStops
-	}
+	blobs := 0
 	for _, o := range m.all {
 		if o.flying && o.target.class == blob {
 			blobs++
@@ -44,7 +42,7 @@ func (m *windowModel) blocked(d *modelled, now time.Time) string {
 		return "it is in flight"
 	case now.Before(d.retryAt):
 		return "it failed a moment ago"
-	case m.inFlight >= slots:
+	case d.target.class != urgent && m.inFlight >= maxInFlight, d.target.class == urgent && m.stops >= maxStopsInFlight:
 		return "too many are in flight"
 	case d.target.class == blob && blobs >= maxBlobsInFlight:
 		return "too many blobs are in flight"
@@ -75,8 +73,8 @@ func (m *windowModel) next(now time.Time) *modelled {
 	seen, unsettled := map[target]bool{}, false // among older documents
 	for _, d := range m.all {
 		c := d.target.class
-		blocked := d.flying || now.Before(d.retryAt) || seen[d.target] || m.inFlight >= maxInFlight ||
-			c != urgent && m.inFlight >= maxInFlight-slotsForStops || c == blob && blobs >= maxBlobsInFlight || c == ordinary && unsettled
+		blocked := d.flying || now.Before(d.retryAt) || seen[d.target] || c == urgent && m.stops >= maxStopsInFlight ||
+			c != urgent && m.inFlight >= maxInFlight || c == blob && blobs >= maxBlobsInFlight || c == ordinary && unsettled
 		if !blocked && (best == nil || c == urgent && best.target.class != urgent) {
 			best = d
 		}
@@ -90,9 +88,17 @@ func (m *windowModel) find(seq int64) *modelled {
 	return m.all[slices.IndexFunc(m.all, func(d *modelled) bool { return d.seq == seq })]
 }
 
+// count is the counter of what is in flight beside d.
+func (m *windowModel) count(d *modelled) *int {
+	if d.target.class == urgent {
+		return &m.stops
+	}
+	return &m.inFlight
+}
+
 func (m *windowModel) end(d *modelled, failed bool, now time.Time) {
 	d.flying = false
-	m.inFlight--
+	*m.count(d)--
 	if failed && !d.once {
 		d.retryAt = now.Add(min(retryMin<<d.attempts, retryMax))
 		d.attempts++
@@ -134,7 +140,7 @@ func TestWindowSendsAsItsModel(t *testing.T) {
 			}
 			if ok {
 				want.flying = true
-				m.inFlight++
+				*m.count(want)++
 				flying = append(flying, d)
 			}
 			return ok
@@ -187,8 +193,8 @@ func TestWindowSendsAsItsModel(t *testing.T) {
 				if w.len() != len(m.all) {
 					t.Fatalf("%d documents, want %d", w.len(), len(m.all))
 				}
-				if len(w.inFlight) != m.inFlight || len(w.inFlight) > maxInFlight {
-					t.Fatalf("%d documents in flight, want %d", len(w.inFlight), m.inFlight)
+				if len(w.inFlight) != m.inFlight+m.stops || w.stops != m.stops || m.inFlight > maxInFlight || m.stops > maxStopsInFlight {
+					t.Fatalf("%d documents in flight, %d of them stops; want %d, %d", len(w.inFlight), w.stops, m.inFlight+m.stops, m.stops)
 				}
 			},
 		})
@@ -204,7 +210,7 @@ func TestWindowSendsAsItsModel(t *testing.T) {
 			}
 			flying = nil
 		}
-		if w.len() != 0 || len(w.queues) != 0 || len(w.unsettled) != 0 || len(w.oldest) != 0 || w.blobs != 0 {
+		if w.len() != 0 || len(w.queues) != 0 || len(w.unsettled) != 0 || len(w.oldest) != 0 || w.blobs != 0 || w.stops != 0 {
 			t.Errorf("left: %+v", w)
 		}
 	})
@@ -219,13 +225,33 @@ func TestWindowOfStuckDocumentsSendsStops(t *testing.T) {
 	for _, ok := w.next(time.Time{}); ok; _, ok = w.next(time.Time{}) {
 		sent++
 	}
-	if sent != maxInFlight-slotsForStops {
-		t.Errorf("%d documents in flight, want %d", sent, maxInFlight-slotsForStops)
+	if sent != maxInFlight {
+		t.Errorf("%d documents in flight, want %d", sent, maxInFlight)
 	}
 	for _, urgent := range []store.Outgoing{{Topic: schema.TopicDesiredStop, Target: "3"}, {Topic: schema.TopicFleetStop}, {Topic: schema.TopicRevoked}} {
 		w.add(urgent, false)
 		if d, ok := w.next(time.Time{}); !ok || d.Topic != urgent.Topic {
 			t.Errorf("sent %+v, want %s", d, urgent.Topic)
 		}
+	}
+}
+
+// A broker that acknowledges nothing, such as a cluster while it elects a leader, may deliver all the same: no stop
+// waits for the acknowledgement of another robot's.
+func TestMissingAcknowledgementsHoldBackNoStop(t *testing.T) {
+	w := newWindow()
+	for i := range 1000 {
+		w.add(store.Outgoing{Topic: schema.TopicDesiredStory, Target: fmt.Sprint(i)}, false)
+		w.add(store.Outgoing{Topic: schema.TopicDesiredStop, Target: fmt.Sprint(i)}, false)
+	}
+	w.add(store.Outgoing{Topic: schema.TopicFleetStop}, false)
+	stops := 0
+	for d, ok := w.next(time.Time{}); ok; d, ok = w.next(time.Time{}) {
+		if isStop(d.Topic) {
+			stops++
+		}
+	}
+	if stops != 1001 {
+		t.Errorf("%d of 1001 stops were sent while none was acknowledged", stops)
 	}
 }
