@@ -21,10 +21,14 @@ var engines = map[Engine]struct {
 	// that the nodes replicate, which takes a robot's dozen a second; at QoS 0 a message is delivered over the
 	// connection only, and the contract shows what is lost with one: answers, state_seq, documents that are read again.
 	maxSubscribeQoS byte
+	// maxLiveQoS is the most with which Link.PublishLive publishes. A node of NATS delivers a message of QoS 1 and then
+	// stores it on most nodes; while these elect a leader it acknowledges nothing, with 1024 unacknowledged messages it
+	// reads nothing more of the connection, and after 5 s it closes it.
+	maxLiveQoS byte
 }{
-	Troupe:    {".", 2},
-	Mosquitto: {".", 2},
-	NATS:      {"_", 0},
+	Troupe:    {".", 2, 2},
+	Mosquitto: {".", 2, 2},
+	NATS:      {"_", 0, 0},
 }
 
 // ParseEngine returns the engine of that name.
@@ -45,3 +49,6 @@ func (e Engine) clientID(name, suffix string) string {
 
 // subscribeQoS returns the QoS to ask for where qos is wanted.
 func (e Engine) subscribeQoS(qos byte) byte { return min(qos, engines[e].maxSubscribeQoS) }
+
+// liveQoS returns the QoS of a message for those that are connected now.
+func (e Engine) liveQoS(qos byte) byte { return min(qos, engines[e].maxLiveQoS) }

@@ -76,6 +76,13 @@ func (l *Link) Publish(ctx context.Context, m Message) error {
 	return err
 }
 
+// PublishLive is Publish for a message that only those need who are connected now, and answer: a command or a live stop.
+// At an engine that stores messages before it acknowledges them it is published at QoS 0, so that none waits for storage.
+func (l *Link) PublishLive(ctx context.Context, m Message) error {
+	m.QoS = l.cfg.Engine.liveQoS(m.QoS)
+	return l.Publish(ctx, m)
+}
+
 // PublishWait publishes m and waits until the broker has acknowledged it (QoS 1 and 2) or
 // it was written (QoS 0). A broker also acknowledges messages that it refuses.
 func (l *Link) PublishWait(ctx context.Context, m Message) error {

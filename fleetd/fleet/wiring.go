@@ -72,7 +72,7 @@ func (f *Fleet) makeDispatcher() {
 	d := dispatch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed, Leads: f.leadership.Leads,
 		Store:   func() (dispatch.Store, error) { return f.Store() },
-		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		Publish: func(ctx context.Context, m link.Message) error { return f.link.PublishLive(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
 		DeferIfReleasing: f.releases.DeferIfReleasing, Settled: f.commandSettled,
 	}
@@ -226,7 +226,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Instance: f.instances.Has,
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
-		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
+		Publish:    func(ctx context.Context, m link.Message) error { return f.link.PublishLive(ctx, m) },
 		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, WakeOutbox: f.publisher.Wake,
 		LiveStopArrived: func() { f.retained.RequestSweep() },
 	})
