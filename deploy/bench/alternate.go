@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"troupe/deploy/launch"
 )
 
 // An arm is one of the alternatives that a bench measures in turn, so that what the machine does meanwhile happens to
@@ -15,7 +16,7 @@ type arm struct {
 	// goalP99 is the same for the p99.
 	goalP99 float64
 	// programs are those that work for its samples.
-	programs []*process
+	programs []*launch.Program
 	// pace, if not zero, is the time from one sample to the next, for what is limited in its rate; such an arm has a
 	// quarter of the samples of the others.
 	pace time.Duration

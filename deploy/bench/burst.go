@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
 
+	"troupe/deploy/launch"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -50,7 +51,7 @@ func burstInto(ctx context.Context, r *run, kind string) error {
 		return err
 	}
 	database, driver, source := "sqlite:"+r.path("burst.db"), "sqlite", "file:"+r.path("burst.db")+"?mode=ro"
-	servers := []*process{b.process}
+	servers := []*launch.Program{b.Program}
 	if kind == "Postgres" {
 		url, server, err := r.startPostgres()
 		if err != nil {
@@ -92,7 +93,7 @@ func burstInto(ctx context.Context, r *run, kind string) error {
 			err := floor(ctx, rows)
 			return sample{took: time.Since(began)}, err
 		}},
-		arm{name: fmt.Sprintf("%s, %d states over the broker", kind, size), of: bare, programs: append(servers, f.process), sample: p.burst})
+		arm{name: fmt.Sprintf("%s, %d states over the broker", kind, size), of: bare, programs: append(servers, f.Program), sample: p.burst})
 }
 
 // bareRows returns a function that writes documents with the driver alone, into a database of its own.
@@ -158,8 +159,8 @@ func (r *run) documentsOfARobot(ctx context.Context) (map[string][]byte, error) 
 	if err := sleep(ctx, time.Second); err != nil {
 		return nil, err
 	}
-	robot.end()
-	b.end()
+	robot.End()
+	b.End()
 	mu.Lock()
 	defer mu.Unlock()
 	if documents[stateTopic] == nil || documents[presenceTopic] == nil {

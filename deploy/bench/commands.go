@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"troupe/deploy/launch"
 	"troupe/schema"
 )
 
@@ -144,7 +145,7 @@ func (r *run) fanOut(ctx context.Context, size int) error {
 		if err != nil {
 			return err
 		}
-		one := arm{name: name(b.name), of: name(mochi.name), programs: []*process{b.process}, sample: s.sample}
+		one := arm{name: name(b.Name), of: name(mochi.Name), programs: []*launch.Program{b.Program}, sample: s.sample}
 		if b != ours {
 			one.of = ""
 		}
@@ -169,7 +170,7 @@ func (r *run) storedCommands(ctx context.Context, size int) error {
 		databases = append(databases, "Postgres")
 	}
 	for _, name := range databases {
-		database, programs := "sqlite:"+r.path(fmt.Sprintf("commands-%d.db", size)), []*process(nil)
+		database, programs := "sqlite:"+r.path(fmt.Sprintf("commands-%d.db", size)), []*launch.Program(nil)
 		if name == "Postgres" {
 			url, server, err := r.startPostgres()
 			if err != nil {
@@ -188,7 +189,7 @@ func (r *run) storedCommands(ctx context.Context, size int) error {
 // commandPause is between two rounds: the broker takes 20 commands a second to one robot.
 const commandPause = time.Second
 
-func (r *run) storedIn(ctx context.Context, size int, name, database string, programs []*process) error {
+func (r *run) storedIn(ctx context.Context, size int, name, database string, programs []*launch.Program) error {
 	r.say(fmt.Sprintf("%d robots, %s", size, name))
 	f, err := r.startFleet(ctx, size, database)
 	if err != nil {
@@ -212,7 +213,7 @@ func (r *run) storedIn(ctx context.Context, size int, name, database string, pro
 	floor := fmt.Sprintf("bare commands to %d beside %s", size, name)
 	rounds := r.size(5, 3)
 	err = r.alternate(ctx, turns{warm: 1, rounds: rounds, samples: 1},
-		arm{name: floor, pace: commandPause, programs: []*process{f.broker.process, f.crowd}, sample: bare.sample},
+		arm{name: floor, pace: commandPause, programs: []*launch.Program{f.broker.Program, f.crowd}, sample: bare.sample},
 		arm{name: fmt.Sprintf("commands to %d, stored in %s", size, name), of: floor, goal: 2, pace: commandPause,
 			programs: append(append(f.programs(), f.crowd), programs...), sample: stored})
 	if err != nil {

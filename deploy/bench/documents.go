@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite" // the driver sqlite
 
+	"troupe/deploy/launch"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -73,7 +74,7 @@ func writeDocuments(ctx context.Context, r *run) error {
 			return sample{took: time.Since(began)}, err
 		}
 	}
-	servers := []*process{server}
+	servers := []*launch.Program{server}
 	err = r.alternate(ctx, turns{warm: 1, rounds: r.size(6, 3), samples: 1},
 		arm{name: "SQLite, bare rows", sample: saves(func(ctx context.Context, d []store.Document) error { return writeRowsOneByOne(ctx, file, d) })},
 		arm{name: "SQLite, fleetd's store", of: "SQLite, bare rows", goal: slowestStore, sample: saves(inFile.SaveDocuments)},

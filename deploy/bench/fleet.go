@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"troupe/deploy/launch"
 )
 
 // A fleet is a broker, fleetd and simulated robots.
@@ -16,7 +17,7 @@ type fleet struct {
 	database string
 	broker   *broker
 	fleetd   *fleetd
-	crowd    *process
+	crowd    *launch.Program
 	// adopted is how long it took from the start of the robots until fleetd had all.
 	adopted time.Duration
 }
@@ -49,7 +50,7 @@ func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet
 	defer stop(nil)
 	go func() {
 		select {
-		case <-f.crowd.ended:
+		case <-f.crowd.Ended:
 			stop(errors.New("the crowd has ended"))
 		case <-waiting.Done():
 		}
@@ -60,11 +61,13 @@ func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet
 }
 
 // programs are the two that serve the robots.
-func (f *fleet) programs() []*process { return []*process{f.broker.process, f.fleetd.process} }
+func (f *fleet) programs() []*launch.Program {
+	return []*launch.Program{f.broker.Program, f.fleetd.Program}
+}
 
 // counts returns what the crowd printed last, as name=value.
 func (f *fleet) counts() map[string]string {
-	lines, _ := f.crowd.out.since()
+	lines, _ := f.crowd.Lines()
 	for i := len(lines) - 1; i >= 0; i-- {
 		if !strings.HasPrefix(lines[i], "robots=") {
 			continue
@@ -82,7 +85,7 @@ func (f *fleet) counts() map[string]string {
 // awaitCount waits until the crowd counts so many of something.
 func (f *fleet) awaitCount(ctx context.Context, name string, want int) error {
 	for end := time.Now().Add(fleetLimit); ; {
-		_, changed := f.crowd.out.since()
+		_, changed := f.crowd.Lines()
 		have := f.counts()[name]
 		switch {
 		case have == strconv.Itoa(want):
@@ -92,7 +95,7 @@ func (f *fleet) awaitCount(ctx context.Context, name string, want int) error {
 		}
 		select {
 		case <-changed:
-		case <-f.crowd.ended:
+		case <-f.crowd.Ended:
 			return errors.New("the crowd has ended")
 		case <-ctx.Done():
 			return context.Cause(ctx)

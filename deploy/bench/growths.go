@@ -93,7 +93,7 @@ func (f *fleet) list(ctx context.Context, a *Arm) error {
 	for range f.run.size(7, 5) {
 		began := time.Now()
 		c := f.tree("fleetd", "--server", f.fleetd.api.url, "robot", "list")
-		out, err := exec.CommandContext(ctx, c.path, c.args...).Output()
+		out, err := exec.CommandContext(ctx, c.Path, c.Args...).Output()
 		if lines := strings.Count(string(out), "\n"); err != nil || lines < f.size {
 			return fmt.Errorf("fleetd robot list printed %d lines: %w", lines, err)
 		}
@@ -153,7 +153,7 @@ func (f *fleet) brokerCounters(ctx context.Context, a *Arm) error {
 
 // reconnect kills the broker and starts it again: robots return, fleetd returns, and its view is complete again.
 func (f *fleet) reconnect(ctx context.Context, a *Arm) error {
-	f.broker.kill()
+	f.broker.Kill()
 	began := time.Now()
 	if err := f.awaitCount(ctx, "connected", 0); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (f *fleet) coldStart(ctx context.Context, a *Arm) error {
 	if err := sleep(ctx, settling); err != nil {
 		return err
 	}
-	f.fleetd.end()
+	f.fleetd.End()
 	began := time.Now()
 	started, err := f.startFleetd(ctx, f.database, f.broker.addr)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"troupe/deploy/launch"
 )
 
 // Machine is the header of a result: without it no figure can be compared with another one.
@@ -90,14 +91,14 @@ func load() string {
 // keepAwake starts a loop of the lowest priority on each core, and returns what ends them. A core that sleeps takes
 // longer to wake up than a message to arrive, so that without it round trips measure the machine's power saving.
 func keepAwake() (end func(), err error) {
-	var loops []*process
+	var loops []*launch.Program
 	end = func() {
 		for _, p := range loops {
-			p.kill()
+			p.Kill()
 		}
 	}
 	for range runtime.NumCPU() {
-		p, err := launch(command{name: "loop", path: "nice", args: []string{"-n", "19", "sh", "-c", "while :; do :; done"}})
+		p, err := launch.Start(launch.Command{Name: "loop", Path: "nice", Args: []string{"-n", "19", "sh", "-c", "while :; do :; done"}})
 		if err != nil {
 			end()
 			return nil, fmt.Errorf("keep the processor awake: %w", err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/deploy/launch"
 	"troupe/fleetd/store/pgtest"
 )
 
@@ -32,13 +33,13 @@ func buildPrograms(ctx context.Context) (folder string, err error) {
 }
 
 // tree returns the command of a program of the tree.
-func (r *run) tree(name string, args ...string) command {
-	return command{name: name, path: filepath.Join(r.programs, name), args: args}
+func (r *run) tree(name string, args ...string) launch.Command {
+	return launch.Command{Name: name, Path: filepath.Join(r.programs, name), Args: args}
 }
 
 // A broker is an MQTT broker that runs for a bench.
 type broker struct {
-	*process
+	*launch.Program
 	addr string // host:port
 	http string // URL of its counters
 }
@@ -60,7 +61,7 @@ func (r *run) startBroker(ctx context.Context, addr string, users ...string) (*b
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.ready(ctx)
+	at, err := p.Ready(ctx)
 	return &broker{p, at["mqtt"], at["http"]}, err
 }
 
@@ -70,7 +71,7 @@ func (r *run) startMochi(ctx context.Context) (*broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.ready(ctx)
+	at, err := p.Ready(ctx)
 	return &broker{p, at["mqtt"], at["http"]}, err
 }
 
@@ -106,16 +107,16 @@ func (r *run) startMosquitto(ctx context.Context) (*broker, error) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, fmt.Errorf("write mosquitto's configuration: %w", err)
 	}
-	p, err := r.start(command{name: "mosquitto", path: path, args: []string{"-c", file}})
+	p, err := r.start(launch.Command{Name: "mosquitto", Path: path, Args: []string{"-c", file}})
 	if err != nil {
 		return nil, err
 	}
-	return &broker{process: p, addr: addr}, awaitListener(ctx, p, addr)
+	return &broker{Program: p, addr: addr}, awaitListener(ctx, p, addr)
 }
 
 // awaitListener waits until a program that prints no ready line accepts connections.
-func awaitListener(ctx context.Context, p *process, addr string) error {
-	for end := time.Now().Add(startLimit); p.running() && time.Now().Before(end); {
+func awaitListener(ctx context.Context, p *launch.Program, addr string) error {
+	for end := time.Now().Add(launch.StartLimit); p.Running() && time.Now().Before(end); {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
 			return c.Close()
@@ -124,7 +125,7 @@ func awaitListener(ctx context.Context, p *process, addr string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s does not listen on %s; its last output:\n%s", p.name, addr, p.out.tail())
+	return fmt.Errorf("%s does not listen on %s; its last output:\n%s", p.Name, addr, p.Tail())
 }
 
 func lookPath(program, folder string) (string, error) {
@@ -148,7 +149,7 @@ func freeAddress() (string, error) {
 
 // fleetd is a running fleetd that lets everybody in.
 type fleetd struct {
-	*process
+	*launch.Program
 	api *api
 }
 
@@ -159,7 +160,7 @@ func (r *run) startFleetd(ctx context.Context, database, mqtt string, args ...st
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.ready(ctx)
+	at, err := p.Ready(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -170,34 +171,34 @@ func (r *run) startFleetd(ctx context.Context, database, mqtt string, args ...st
 func (r *run) sqlite() string { return "sqlite:" + r.path("fleet.db") }
 
 // startPostgres starts a PostgreSQL that syncs every commit, and returns the address of an empty database.
-func (r *run) startPostgres() (database string, server *process, err error) {
+func (r *run) startPostgres() (database string, server *launch.Program, err error) {
 	s, err := pgtest.StartDurable()
 	if err != nil {
 		return "", nil, err
 	}
 	r.atEnd(s.Close)
-	return s.URL, &process{name: "postgres", pid: s.PID}, nil
+	return s.URL, &launch.Program{Name: "postgres", PID: s.PID}, nil
 }
 
 // startRobot starts a robotd with a simulated body, which link loss does not stop.
-func (r *run) startRobot(ctx context.Context, id, mqtt string, args ...string) (*process, error) {
+func (r *run) startRobot(ctx context.Context, id, mqtt string, args ...string) (*launch.Program, error) {
 	p, err := r.start(r.tree("robotd", append([]string{"--id", id, "--broker", "mqtt://" + mqtt, "--data", r.path(id), "--page", "off",
 		"--link-loss-mnl", "continue", "--link-loss-str", "continue", "--link-loss-ato", "continue", "--log-level", "warn"}, args...)...))
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.ready(ctx)
+	_, err = p.Ready(ctx)
 	return p, err
 }
 
 // startCrowd starts many simulated robots in one program; their names are s1, s2 and so on.
-func (r *run) startCrowd(ctx context.Context, count int, mqtt string, args ...string) (*process, error) {
-	p, err := r.start(command{name: "robotd sim", path: filepath.Join(r.programs, "robotd"),
-		args: append([]string{"sim", "--count", strconv.Itoa(count), "--prefix", "s", "--broker", "mqtt://" + mqtt}, args...)})
+func (r *run) startCrowd(ctx context.Context, count int, mqtt string, args ...string) (*launch.Program, error) {
+	p, err := r.start(launch.Command{Name: "robotd sim", Path: filepath.Join(r.programs, "robotd"),
+		Args: append([]string{"sim", "--count", strconv.Itoa(count), "--prefix", "s", "--broker", "mqtt://" + mqtt}, args...)})
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.ready(ctx)
+	_, err = p.Ready(ctx)
 	return p, err
 }
 

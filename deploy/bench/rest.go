@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"troupe/deploy/launch"
 	"troupe/schema"
 )
 
@@ -63,7 +64,7 @@ func (r *run) restOfClients(ctx context.Context, size int, period time.Duration)
 	if err != nil {
 		return err
 	}
-	brokers := []*process{mochi.process, mosquitto.process}
+	brokers := []*launch.Program{mochi.Program, mosquitto.Program}
 	empty := measure(brokers...).from
 	var clients []*client
 	for _, b := range []*broker{mochi, mosquitto} {
@@ -111,7 +112,7 @@ func (r *run) restOfFleet(ctx context.Context, size int, period time.Duration) e
 	if err != nil {
 		return err
 	}
-	empty := measure(b.process, d.process).from
+	empty := measure(b.Program, d.Program).from
 	crowd, err := r.startCrowd(ctx, size, b.addr, "--spread", fmt.Sprint(crowdAddresses))
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func (r *run) restOfFleet(ctx context.Context, size int, period time.Duration) e
 	if err != nil {
 		return err
 	}
-	m := measure(b.process, d.process, crowd)
+	m := measure(b.Program, d.Program, crowd)
 	streamed := stream()
 	if err := sleep(ctx, period); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"troupe/deploy/launch"
 	"troupe/schema"
 )
 
@@ -44,7 +45,7 @@ func roundTrips(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	robots := map[string]*process{}
+	robots := map[string]*launch.Program{}
 	for _, id := range []string{steadyRobot, changingRobot} {
 		if robots[id], err = r.startRobot(ctx, id, ours.addr, "--modes", "follow"); err != nil {
 			return err
@@ -91,33 +92,33 @@ func roundTrips(ctx context.Context, r *run) error {
 	mnl, follow := `{"mode":"mnl"}`, `{"mode":"follow"}`
 	pauses := 0
 	return r.alternate(ctx, turns{warm: 40, rounds: r.size(12, 3), samples: 40},
-		arm{name: "echo", of: "echo, mochi", programs: []*process{ours.process}, sample: of("echo", "sys/ping", "")},
-		arm{name: "ping", of: "echo", goal: 1.5, programs: []*process{ours.process, robots[steadyRobot]}, sample: of("steady", "sys/ping", "")},
-		arm{name: "echo after fdatasync", programs: []*process{ours.process}, sample: of("sync", "mode/set", mnl)},
-		arm{name: "mode/set, unchanged", of: "echo after fdatasync", goal: 1.5, programs: []*process{ours.process, robots[steadyRobot]},
+		arm{name: "echo", of: "echo, mochi", programs: []*launch.Program{ours.Program}, sample: of("echo", "sys/ping", "")},
+		arm{name: "ping", of: "echo", goal: 1.5, programs: []*launch.Program{ours.Program, robots[steadyRobot]}, sample: of("steady", "sys/ping", "")},
+		arm{name: "echo after fdatasync", programs: []*launch.Program{ours.Program}, sample: of("sync", "mode/set", mnl)},
+		arm{name: "mode/set, unchanged", of: "echo after fdatasync", goal: 1.5, programs: []*launch.Program{ours.Program, robots[steadyRobot]},
 			sample: of("steady", "mode/set", mnl)},
-		arm{name: "mode/pause and mode/resume", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*process{ours.process, robots[changingRobot]},
+		arm{name: "mode/pause and mode/resume", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program, robots[changingRobot]},
 			sample: func(ctx context.Context) (sample, error) {
 				pauses++
 				return ask["changing"].ask(ctx, []string{"mode/resume", "mode/pause"}[pauses%2], "")
 			}},
-		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*process{ours.process, robots[changingRobot]},
+		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program, robots[changingRobot]},
 			sample: of("changing", "mode/set", mnl, follow)},
-		arm{name: "echo, mochi", programs: []*process{mochi.process}, sample: of("mochi", "sys/ping", "")},
-		arm{name: "echo, mosquitto", programs: []*process{mosquitto.process}, sample: of("mosquitto", "sys/ping", "")},
+		arm{name: "echo, mochi", programs: []*launch.Program{mochi.Program}, sample: of("mochi", "sys/ping", "")},
+		arm{name: "echo, mosquitto", programs: []*launch.Program{mosquitto.Program}, sample: of("mosquitto", "sys/ping", "")},
 		peer,
 	)
 }
 
 // awaitManual waits until a robot that has just started can be set to mode mnl.
 func awaitManual(ctx context.Context, q *requester) error {
-	for end := time.Now().Add(startLimit); ; {
+	for end := time.Now().Add(launch.StartLimit); ; {
 		s, err := q.ask(ctx, "mode/set", `{"mode":"`+string(schema.ModeMnl)+`"}`)
 		if err == nil && s.lost == 0 {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("robot %s is not in manual mode %v after its start: %w", q.robot, startLimit, err)
+			return fmt.Errorf("robot %s is not in manual mode %v after its start: %w", q.robot, launch.StartLimit, err)
 		}
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"troupe/deploy/launch"
 )
 
 // A run is one bench while it runs: where its data is, the programs that it started, and what it has found.
@@ -18,8 +19,8 @@ type run struct {
 	say      func(string)
 
 	found   Result
-	running []*process // in the order of their starts
-	closers []func()   // of connections
+	running []*launch.Program // in the order of their starts
+	closers []func()          // of connections
 }
 
 // A Result is what one bench found.
@@ -85,8 +86,8 @@ func (r *run) note(format string, args ...any) {
 func (r *run) path(name string) string { return filepath.Join(r.folder, name) }
 
 // start starts a program, which ends with the bench at the latest.
-func (r *run) start(c command) (*process, error) {
-	p, err := launch(c)
+func (r *run) start(c launch.Command) (*launch.Program, error) {
+	p, err := launch.Start(c)
 	if err == nil {
 		r.running = append(r.running, p)
 	}
@@ -119,8 +120,8 @@ func execute(ctx context.Context, b bench, o options, data string) (Result, erro
 func (r *run) failures() string {
 	var text strings.Builder
 	for _, p := range r.running {
-		if !p.running() {
-			fmt.Fprintf(&text, "\n%s has ended (%v); its last output:\n%s", p.name, p.cmd.ProcessState, p.out.tail())
+		if !p.Running() {
+			fmt.Fprintf(&text, "\n%s has ended (%v); its last output:\n%s", p.Name, p.State(), p.Tail())
 		}
 	}
 	return text.String()
@@ -132,7 +133,7 @@ func (r *run) endAll() {
 		f()
 	}
 	for _, p := range slices.Backward(r.running) {
-		p.end()
+		p.End()
 	}
 	r.closers, r.running = nil, nil
 }

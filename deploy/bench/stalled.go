@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"troupe/deploy/launch"
 	fleetapi "troupe/fleetd/api"
 	"troupe/schema"
 )
@@ -68,8 +69,8 @@ func (r *run) stalledRobot(ctx context.Context) error {
 	r.atEnd(stalled.end)
 	const alone, beside = "20 robots", "20 robots beside a stalled one"
 	err = r.alternate(ctx, turns{warm: 20, rounds: r.size(10, 3), samples: 100},
-		arm{name: alone, programs: []*process{b.process}, before: func(context.Context) error { stalled.end(); return nil }, sample: a.sample},
-		arm{name: beside, of: alone, goalP99: stalledGoal, programs: []*process{b.process},
+		arm{name: alone, programs: []*launch.Program{b.Program}, before: func(context.Context) error { stalled.end(); return nil }, sample: a.sample},
+		arm{name: beside, of: alone, goalP99: stalledGoal, programs: []*launch.Program{b.Program},
 			before: func(ctx context.Context) error { return stalled.begin(ctx, a) }, sample: a.sample})
 	r.note("the stalled robot had up to %s unsent in its connection, and the broker disconnected it %d times",
 		showBytes(float64(stalled.unsent)), stalled.disconnected.Load())

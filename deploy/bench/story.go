@@ -50,7 +50,7 @@ func (f *fleet) publishStory(ctx context.Context, round int) (benchStory, error)
 // cli runs fleetd's command line against the fleetd of the fleet.
 func (f *fleet) cli(ctx context.Context, args ...string) error {
 	c := f.tree("fleetd", append([]string{"--server", f.fleetd.api.url}, args...)...)
-	if out, err := exec.CommandContext(ctx, c.path, c.args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, c.Path, c.Args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("fleetd %v: %w\n%s", args, err, out)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"troupe/deploy/launch"
 )
 
 // usage is what a process and its descendants have used so far.
@@ -103,14 +104,14 @@ func (u Use) String() string {
 
 // meter measures programs from now on.
 type meter struct {
-	programs []*process
+	programs []*launch.Program
 	from     []usage
 }
 
-func measure(programs ...*process) *meter {
+func measure(programs ...*launch.Program) *meter {
 	m := &meter{programs: programs}
 	for _, p := range programs {
-		m.from = append(m.from, usageOf(p.pid))
+		m.from = append(m.from, usageOf(p.PID))
 	}
 	return m
 }
@@ -118,8 +119,8 @@ func measure(programs ...*process) *meter {
 // uses returns what each program has used since measure.
 func (m *meter) uses() (out []Use) {
 	for i, p := range m.programs {
-		now := usageOf(p.pid)
-		out = append(out, Use{Program: p.name, CPUSeconds: now.cpuSeconds - m.from[i].cpuSeconds, RSSBytes: now.rssBytes,
+		now := usageOf(p.PID)
+		out = append(out, Use{Program: p.Name, CPUSeconds: now.cpuSeconds - m.from[i].cpuSeconds, RSSBytes: now.rssBytes,
 			WrittenBytes: now.writtenBytes - m.from[i].writtenBytes})
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"troupe/deploy/launch"
 )
 
 // vdaFolder has the peer that speaks VDA 5050.
@@ -20,9 +21,9 @@ func (r *run) startVDA(ctx context.Context, mqtt string) (arm, error) {
 		return arm{}, fmt.Errorf("%w: run deploy/setup/npm.sh %s", err, vdaFolder)
 	}
 	answers := make(chan string, 1)
-	start := func(role string) (*process, error) {
-		p, err := r.start(command{name: "vda-5050-lib " + role, path: "node", args: []string{vdaFolder + "/peer.js", role, "mqtt://" + mqtt},
-			onLine: func(line string) {
+	start := func(role string) (*launch.Program, error) {
+		p, err := r.start(launch.Command{Name: "vda-5050-lib " + role, Path: "node", Args: []string{vdaFolder + "/peer.js", role, "mqtt://" + mqtt},
+			OnLine: func(line string) {
 				if line != "ready" {
 					answers <- line
 				}
@@ -30,7 +31,7 @@ func (r *run) startVDA(ctx context.Context, mqtt string) (arm, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = p.ready(ctx)
+		_, err = p.Ready(ctx)
 		return p, err
 	}
 	vehicle, err := start("vehicle")
@@ -45,9 +46,9 @@ func (r *run) startVDA(ctx context.Context, mqtt string) (arm, error) {
 	if err := sleep(ctx, time.Second); err != nil {
 		return arm{}, err
 	}
-	return arm{name: "vda-5050-lib, mosquitto", of: "echo, mosquitto", programs: []*process{vehicle, master},
+	return arm{name: "vda-5050-lib, mosquitto", of: "echo, mosquitto", programs: []*launch.Program{vehicle, master},
 		sample: func(ctx context.Context) (sample, error) {
-			if _, err := fmt.Fprintln(master.in, "act"); err != nil {
+			if _, err := fmt.Fprintln(master.In, "act"); err != nil {
 				return sample{}, err
 			}
 			select {

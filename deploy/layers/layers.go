@@ -137,6 +137,8 @@ var Table = []Layer{
 		Folders: []string{"fleetd/cli"}},
 	{What: "mains", Clock: true,
 		Folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/contract", "deploy/package", "deploy/library/makesounds", "deploy/bench/mochi", "fleetd/console/licences"}},
+	{What: "programs that are started for measurements and to try out", Clock: true,
+		Folders: []string{"deploy/launch"}},
 	{What: "everything in one process", Clock: true,
 		Folders: []string{"deploy/stage"}},
 	{What: "the demo, measurements, and tests of the whole", Clock: true,

@@ -2,12 +2,7 @@
 
 package main
 
-import (
-	"os"
-	"syscall"
-)
+import "os"
 
 // Benches need /proc, and so Linux; elsewhere they only build.
-func endWithParent() *syscall.SysProcAttr { return nil }
-
 func fdatasync(f *os.File) error { return f.Sync() }
