@@ -82,6 +82,9 @@ func Make(ctx context.Context, path string, o Options) (made Made, err error) {
 	}
 	m := Manifest{Format: format, ID: id.String(), MadeAt: o.Now().UTC().Truncate(time.Microsecond), MadeBy: o.By, Version: o.Version, Fleet: o.Fleet, Database: db.Dialect(),
 		NoRootKey: noRootKey}
+	if schema := db.Schema(); schema != store.DefaultSchema {
+		m.Schema = schema
+	}
 	w := &writer{f: out.File, at: m.MadeAt}
 	var copied Member
 	if err := w.add(databaseMember, func(to io.Writer) error {

@@ -20,18 +20,20 @@ const (
 
 // Manifest says what a backup is a copy of.
 type Manifest struct {
-	Format    int       `json:"format"`
-	ID        string    `json:"id"`
-	MadeAt    time.Time `json:"made_at"` // the moment that it is a copy of
-	MadeBy    string    `json:"made_by"` // user@computer
-	Version   string    `json:"version"` // of the fleetd that made it
-	Fleet     string    `json:"fleet"`   // name of the fleet in its certificates; empty without a CA
-	FleetID   string    `json:"fleet_id"`
-	Database  string    `json:"database"` // sqlite or postgres
-	Migration int64     `json:"migration"`
-	Robots    int64     `json:"robots"`
-	Users     int64     `json:"users"`
-	Members   []Member  `json:"members"`
+	Format   int       `json:"format"`
+	ID       string    `json:"id"`
+	MadeAt   time.Time `json:"made_at"` // the moment that it is a copy of
+	MadeBy   string    `json:"made_by"` // user@computer
+	Version  string    `json:"version"` // of the fleetd that made it
+	Fleet    string    `json:"fleet"`   // name of the fleet in its certificates; empty without a CA
+	FleetID  string    `json:"fleet_id"`
+	Database string    `json:"database"` // sqlite or postgres
+	// Schema is the schema of a PostgreSQL database that the dump fills; empty = public.
+	Schema    string   `json:"schema,omitzero"`
+	Migration int64    `json:"migration"`
+	Robots    int64    `json:"robots"`
+	Users     int64    `json:"users"`
+	Members   []Member `json:"members"`
 	// NoRootKey says why the key of the root is not in the backup; empty = it is, or there is none to back up.
 	NoRootKey string `json:"no_root_key,omitzero"`
 }

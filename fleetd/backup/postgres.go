@@ -86,9 +86,13 @@ func (o *Options) dump(ctx context.Context, db *store.Store, do func(store.Conte
 	if err != nil {
 		return err
 	}
+	only, err := oneFleet(ctx, db)
+	if err != nil {
+		return err
+	}
 	return db.Snapshot(ctx, func(snapshot string, contents store.Contents) error {
 		// The dump has no owners and rights, which the database of a restore may not know.
-		c, err := client(ctx, path, o.Database, "--format=custom", "--compress=0", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s", "--snapshot="+snapshot)
+		c, err := client(ctx, path, o.Database, append(only, "--format=custom", "--compress=0", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s", "--snapshot="+snapshot)...)
 		if err != nil {
 			return err
 		}
@@ -107,6 +111,19 @@ func (o *Options) dump(ctx context.Context, db *store.Store, do func(store.Conte
 		}
 		return said.of("pg_dump", c.Wait())
 	})
+}
+
+// oneFleet are arguments of pg_dump that leave out the fleets in other schemas of a database. In a schema of its own a fleet is
+// dumped without the schema itself, which the target of a restore has already.
+func oneFleet(ctx context.Context, db *store.Store) (args []string, err error) {
+	if schema := db.Schema(); schema != store.DefaultSchema {
+		return []string{"--table=" + quoted(schema) + ".*"}, nil
+	}
+	others, err := db.OtherFleets(ctx)
+	for _, schema := range others {
+		args = append(args, "--exclude-schema="+quoted(schema))
+	}
+	return args, err
 }
 
 // ignored is no error: the process was killed.

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -375,6 +376,10 @@ func (o *RestoreOptions) fillPostgres(ctx context.Context, b *file, m Manifest, 
 	if err != nil {
 		return err
 	}
+	if want := cmp.Or(m.Schema, store.DefaultSchema); target.Schema != "" && target.Schema != want {
+		return fmt.Errorf("the backup is one of the schema %s, and %s was named; nothing was changed. Name that schema in the address, "+
+			"as in postgres://.../name?search_path=%[1]s", want, db.Place())
+	}
 	drop, err := o.refuseTarget(target, db.Place(), plan)
 	if err != nil {
 		return err
@@ -414,7 +419,7 @@ func (o *RestoreOptions) refuseTarget(t store.Target, place string, plan filePla
 	held := ""
 	switch {
 	case t.Schema == "":
-		return "", fmt.Errorf("%s has no schema in which this user makes tables", place)
+		return "", fmt.Errorf("%s has no schema in which this user makes tables: make that of search_path with CREATE SCHEMA", place)
 	case t.InUse > 0:
 		return "", fmt.Errorf("%w: %d fleetd instances are connected to %s: end every fleetd first", store.ErrInUse, t.InUse, place)
 	case !t.Fleet && len(t.Tables) > 0:

@@ -284,3 +284,33 @@ func TestRestoreIsWholeWithoutStatistics(t *testing.T) {
 		t.Errorf("the filled target has %s", got)
 	}
 }
+
+// A backup has the fleet of one schema of a database, and a restore of it leaves those of others alone.
+func TestBackupHasTheFleetOfOneSchema(t *testing.T) {
+	from, empty := storetest.Postgres(t), pgtest.Start(t)
+	museum := func(address string) string { return address + "&search_path=museum" }
+	note(t, openStore(t, from), "of the first fleet")
+	note(t, openStore(t, museum(from)), "of the museum")
+	note(t, openStore(t, empty), "of another fleet") // which runs meanwhile
+	path := mustMake(t, options(museum(from)))
+	if _, err := backup.Restore(t.Context(), path, restoreOptions(empty)); err == nil || !strings.Contains(err.Error(), "one of the schema museum") {
+		t.Errorf("into another schema: %v", err)
+	}
+	execute(t, empty, `CREATE SCHEMA museum`)
+	if _, err := backup.Restore(t.Context(), path, restoreOptions(museum(empty))); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{empty: "of another fleet", museum(empty): "of the museum"} {
+		if got := labels(t, address); got != want {
+			t.Errorf("%s has %s, want %s", address, got, want)
+		}
+	}
+	again := mustMake(t, options(from))
+	whole := pgtest.Start(t)
+	if _, err := backup.Restore(t.Context(), again, restoreOptions(whole)); err != nil {
+		t.Fatal(err)
+	}
+	if got := labels(t, whole); got != "of the first fleet" {
+		t.Errorf("the fleet of the default schema is restored with %s", got)
+	}
+}

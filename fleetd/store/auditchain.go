@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/audit"
 )
 
-// chainLock is the number of the advisory lock of the chain's head.
+// chainLock is the number of the advisory lock of the chain's head, see pgSchema.lockNumber.
 const chainLock = 0x617564697400 // "audit"
 
 // chain lets one transaction at a time link its entries into the chain, from just before its
@@ -51,7 +51,7 @@ func (t *Tx) link(ctx context.Context) (free func(), err error) {
 		if err := t.boundLocks(ctx); err != nil {
 			return free, err
 		}
-		if _, err := t.tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(chainLock)); err != nil {
+		if _, err := t.tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, t.store.pools.schema.lockNumber(chainLock)); err != nil {
 			return free, fmt.Errorf("lock the head of the audit log: %w", err)
 		}
 		head = reads{c.head}

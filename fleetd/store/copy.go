@@ -154,8 +154,8 @@ func (s *Store) Target(ctx context.Context) (t Target, err error) {
 		return t, fmt.Errorf("look at the target: %w", err)
 	}
 	// Each running fleetd keeps a connection for the lock of the leader.
-	if err := s.queryRow(ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%-lead'`).
-		Scan(&t.InUse); err != nil {
+	if err := s.queryRow(ctx, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%' || $1`,
+		s.pools.schema.leadSuffix()).Scan(&t.InUse); err != nil {
 		return t, fmt.Errorf("look for running fleetds: %w", err)
 	}
 	if t.Fleet = slices.Contains(t.Tables, "fleet") && slices.Contains(t.Tables, "goose_db_version"); t.Fleet {

@@ -50,6 +50,7 @@ type pools struct {
 	head        *sql.DB // one connection outside the pools, for the head of the audit log; nil with SQLite
 	close       func() error
 	place       string // of the database, for error messages; without the password
+	schema      pgSchema
 	// markBegun records in the lock of an SQLite file that the file holds a fleet; nil with
 	// PostgreSQL.
 	markBegun func() error
@@ -157,20 +158,25 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 		pool.Close()
 		return pools{}, fmt.Errorf("reach the database: %w", err)
 	}
+	schema, err := readSchema(ctx, pool)
+	if err != nil {
+		pool.Close()
+		return pools{}, err
+	}
 	db := stdlib.OpenDBFromPool(pool)
 	head := stdlib.OpenDB(*pool.Config().ConnConfig.Copy())
 	head.SetMaxOpenConns(1)
 	head.SetMaxIdleConns(1)
 	head.SetConnMaxLifetime(time.Hour)
 	own := pool.Config().ConnConfig.Copy()
-	own.RuntimeParams["application_name"] += "-lead"
+	own.RuntimeParams["application_name"] += schema.leadSuffix()
 	for name, value := range map[string]string{ // an instance that is cut off loses its locks within about 10 s
 		"tcp_keepalives_idle": "4", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
 	} {
 		own.RuntimeParams[name] = value
 	}
-	place := fmt.Sprintf("database %s on %s", config.ConnConfig.Database, config.ConnConfig.Host)
-	return pools{read: db, write: db, head: head, place: place, connect: func(ctx context.Context) (*pgx.Conn, error) {
+	place := schema.placeIn(fmt.Sprintf("database %s on %s", config.ConnConfig.Database, config.ConnConfig.Host))
+	return pools{read: db, write: db, head: head, place: place, schema: schema, connect: func(ctx context.Context) (*pgx.Conn, error) {
 		return pgx.ConnectConfig(ctx, own)
 	}, close: func() error {
 		err := db.Close()
@@ -282,8 +288,9 @@ func sqliteDB(path, more string, connections int) (*sql.DB, error) {
 }
 
 // locker lets one program at a time migrate the database.
-func (d dialect) locker() (goose.ProviderOption, error) {
-	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60)) // tries each second, for a minute
+func (p *pools) locker() (goose.ProviderOption, error) {
+	number := p.schema.lockNumber(lock.DefaultLockID)
+	l, err := lock.NewPostgresSessionLocker(lock.WithLockID(number), lock.WithLockTimeout(1, 60)) // tries each second, for a minute
 	if err != nil {
 		return nil, fmt.Errorf("lock the database: %w", err)
 	}

@@ -91,7 +91,7 @@ func inspectPostgres(ctx context.Context, address string) (found Inspection, err
 	defer db.Close()
 	var create, standby bool
 	err = db.QueryRowContext(ctx, `SELECT clock_timestamp(), current_setting('server_version'), pg_is_in_recovery(),
-		coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)`).Scan(&found.Now, &found.Server, &standby, &create)
+		COALESCE(has_schema_privilege(current_schema(), 'CREATE'), has_database_privilege(current_database(), 'CREATE'))`).Scan(&found.Now, &found.Server, &standby, &create)
 	if err != nil {
 		return found, fmt.Errorf("ask the %s: %w", found.Place, err)
 	}
@@ -100,7 +100,7 @@ func inspectPostgres(ctx context.Context, address string) (found Inspection, err
 	case standby:
 		found.Denied = "the server is a standby, which takes no writes"
 	case !create:
-		found.Denied = "the user " + own.User + " may not make tables in the schema"
+		found.Denied = "the user " + own.User + " may neither make tables in the schema nor make it"
 	}
 	has := func(table string) (there bool, err error) {
 		err = db.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&there)

@@ -14,7 +14,7 @@ import (
 	"troupe/fleetd/selector"
 )
 
-// leaderLock is the number of the leader's advisory lock. Each database has its own locks.
+// leaderLock is the number of the leader's advisory lock, see pgSchema.lockNumber.
 const leaderLock = 0x74726f757065 // "troupe"
 
 const (
@@ -111,7 +111,7 @@ func (s *Store) requestLock(ctx context.Context) (l *LeaderLock, held bool, err 
 }
 
 func (l *LeaderLock) tryLock(ctx context.Context) (held bool, err error) {
-	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&held)
+	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, l.store.pools.schema.lockNumber(leaderLock)).Scan(&held)
 	return held, err
 }
 
@@ -183,7 +183,7 @@ func (l *LeaderLock) Resign(ctx context.Context, now time.Time) error {
 	if l.conn != nil {
 		if _, err = l.conn.Exec(ctx, note, l.Term, micros(now)); err == nil {
 			// at once, not only when the server notices the closed connection
-			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock))
+			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, l.store.pools.schema.lockNumber(leaderLock))
 		}
 	} else {
 		err = l.store.plainTx(ctx, func(tx *Tx) error {

@@ -132,7 +132,10 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(s.fillRefs(), s.linkAll())}
 	if s.dialect.migrateLocked {
-		locker, err := s.dialect.locker()
+		if err := s.pools.makeSchema(ctx); err != nil {
+			return err
+		}
+		locker, err := s.pools.locker()
 		if err != nil {
 			return err
 		}
