@@ -85,8 +85,9 @@ type shell struct {
 	cookie  *http.Cookie  // of the session that login opens
 	lines   *bufio.Reader // of passwords that are not typed
 
-	usedContext string // the context that server is from; empty = it was named otherwise
-	noServer    error  // why it is not known which server a request goes to
+	several     []*shell // one for each of several contexts, see takesContexts
+	usedContext string   // the context that server is from; empty = it was named otherwise
+	noServer    error    // why it is not known which server a request goes to
 }
 
 func commandLine(s Streams, version string) *cobra.Command {
@@ -120,7 +121,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). The flag takes precedence over TROUPE_CONTEXT, and cannot be combined with --context. With TROUPE_TOKEN set, contexts are ignored: then give --server or TROUPE_SERVER, too")
-	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and token of a fleetd login (TROUPE_CONTEXT); fleetd context list shows them")
+	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and sign-in of a context (TROUPE_CONTEXT); fleetd context list shows them. fleetd stop, stop list and stop release take several, as a,b")
 	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
 	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name for the audit where nobody signs in (TROUPE_BY); else it is that of your account")

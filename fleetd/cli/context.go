@@ -6,9 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -19,18 +21,18 @@ import (
 	"troupe/schema/score"
 )
 
-// contexts is what login keeps: the servers that a person uses, with a token for each.
+// contexts are the servers that a person uses, with a token for each at which they signed in.
 type contexts struct {
 	Current  string                   `json:"current,omitempty"`
 	Contexts map[string]serverContext `json:"contexts"`
 }
 
-// serverContext is one server and who the person is there.
+// serverContext is one server and who the person is there. Without a token nobody is signed in there.
 type serverContext struct {
 	Server string `json:"server"`
 	CA     string `json:"server_ca,omitempty"` // file
-	User   string `json:"user"`
-	Token  string `json:"token"`
+	User   string `json:"user,omitempty"`
+	Token  string `json:"token,omitempty"`
 }
 
 var errNoFolder = errors.New("there is no folder for contexts: set HOME or XDG_CONFIG_HOME, or pass --server and TROUPE_TOKEN instead")
@@ -128,6 +130,10 @@ func (sh *shell) useContext(serverGiven bool) error {
 		}
 		return nil
 	}
+	if names := contextNamesIn(all, sh.context); len(names) > 0 {
+		sh.chooseContexts(all, names)
+		return nil
+	}
 	name := sh.contextOf(all, serverGiven)
 	c, ok := all.Contexts[name]
 	switch {
@@ -164,7 +170,13 @@ func (sh *shell) chooseServer(cmd *cobra.Command) error {
 	case sh.token != "":
 		return nil
 	}
-	return sh.useContext(sh.serverGiven(cmd))
+	if err := sh.useContext(sh.serverGiven(cmd)); err != nil {
+		return err
+	}
+	if _, takes := cmd.Annotations[takesContexts]; len(sh.several) > 0 && !takes {
+		return usage("--context %s: this command goes to one fleet; fleetd stop, stop list and stop release go to several", sh.context)
+	}
+	return nil
 }
 
 // serverGiven reports whether a person named a server, instead of the default address.
@@ -174,7 +186,7 @@ func (sh *shell) serverGiven(cmd *cobra.Command) bool {
 
 func (sh *shell) contextCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "list the servers that you signed in to", Args: cobra.NoArgs,
+		Use: "list", Short: "list the servers that you use", Args: cobra.NoArgs,
 		RunE: run(func(*cobra.Command, []string) error {
 			all, err := sh.readContexts()
 			if err != nil {
@@ -184,19 +196,21 @@ func (sh *shell) contextCommand() *cobra.Command {
 				Name    string `json:"name"`
 				Current bool   `json:"current"`
 				Server  string `json:"server"`
+				CA      string `json:"server_ca,omitempty"`
 				User    string `json:"user"`
 			}
 			rows := []row{}
 			for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
-				rows = append(rows, row{name, name == all.Current, all.Contexts[name].Server, all.Contexts[name].User})
+				c := all.Contexts[name]
+				rows = append(rows, row{name, name == all.Current, c.Server, c.CA, c.User})
 			}
 			return sh.show(rows, func(out io.Writer) {
-				writeTable(out, "CONTEXT\tCURRENT\tSERVER\tUSER", rows, func(r row) []any {
+				writeTable(out, sh.header("CONTEXT\tCURRENT\tSERVER\tUSER", "CA"), rows, func(r row) []any {
 					current := "-"
 					if r.Current {
 						current = "yes"
 					}
-					return []any{r.Name, current, r.Server, r.User}
+					return append([]any{r.Name, current, r.Server, dash(r.User)}, sh.wide(dash(r.CA))...)
 				})
 			})
 		}),
@@ -215,5 +229,77 @@ func (sh *shell) contextCommand() *cobra.Command {
 			return sh.writeContexts(all)
 		}),
 	}
-	return group("context", "servers that you signed in to", list, use)
+	remove := &cobra.Command{
+		Use: "remove CONTEXT", Short: "forget this server, and end the token that login keeps for it", Args: cobra.ExactArgs(1), Example: "  fleetd context remove museum",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			all, err := sh.readContexts()
+			if err != nil {
+				return err
+			}
+			if _, ok := all.Contexts[args[0]]; !ok {
+				return usage("context %s: there is none of this name; fleetd context list shows them", args[0])
+			}
+			return sh.removeContext(cmd.Context(), all, args[0])
+		}),
+	}
+	return group("context", "the servers that you use: add, list, use, remove", sh.addContextCommand(), list, use, remove)
+}
+
+func (sh *shell) addContextCommand() *cobra.Command {
+	var tokenFile, user string
+	c := &cobra.Command{
+		Use: "add CONTEXT", Short: "name a server, with its CA and a token", Args: cobra.ExactArgs(1),
+		Long: `Name a server for --context and fleetd context use. --server is its address, --server-ca the file with
+its CA. A person then signs in with fleetd login --context CONTEXT, which does the same as login --name
+for a new one; a program gives its token with --token-file.`,
+		Example: "  fleetd context add museum --server https://museum.example:8080 --server-ca museum.pem\n  fleetd login --context museum --user anna",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			if err := validContextName(name); err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("server") {
+				return usage("--server is missing: write the address of the server, as in --server https://fleet.example:8080")
+			}
+			if base, err := url.Parse(sh.server); err != nil || base.Host == "" {
+				return usage("--server %s: write http://host:port", sh.server)
+			}
+			if _, err := sh.tlsConfig(); err != nil {
+				return err
+			}
+			token := ""
+			if tokenFile != "" {
+				_, err := os.Stat(tokenFile)
+				if err != nil && tokenFile != "-" {
+					return usage("--token-file: %v", err)
+				}
+				if token, err = sh.secret(cmd.Context(), "token for "+sh.server, tokenFile); err != nil {
+					return err
+				}
+			}
+			all, err := sh.readContexts()
+			if err != nil {
+				return err
+			}
+			if _, taken := all.Contexts[name]; taken {
+				return &failure{code: exitConflict, err: fmt.Errorf("there is a context %s already: choose another name, or remove it with fleetd context remove %[1]s", name)}
+			}
+			all.Contexts[name] = serverContext{Server: sh.server, CA: absolute(sh.ca), User: user, Token: token}
+			if all.Current = orElse(all.Current, name); all.Current == name {
+				fmt.Fprintf(sh.Out, "%s is the current context\n", name)
+			}
+			return sh.writeContexts(all)
+		}),
+	}
+	c.Flags().StringVar(&tokenFile, "token-file", "", "file whose first line is a token of fleetd token create; - is the standard input")
+	c.Flags().StringVar(&user, "user", "", "whose token it is, for fleetd context list")
+	return c
+}
+
+// validContextName refuses what --context a,b could not name.
+func validContextName(name string) error {
+	if name == "" || strings.ContainsAny(name, ", \t\n") {
+		return usage("context %q: the name has no commas and no spaces", name)
+	}
+	return nil
 }

@@ -102,6 +102,9 @@ func machineName() string {
 
 // keepToken keeps the token of a sign-in as the current context.
 func (sh *shell) keepToken(name string, made api.AccessToken) error {
+	if err := validContextName(name); err != nil {
+		return err
+	}
 	all, err := sh.readContexts()
 	if err != nil {
 		return err
@@ -123,24 +126,36 @@ func (sh *shell) logoutCommand() *cobra.Command {
 				return err
 			}
 			name := sh.contextOf(all, sh.serverGiven(cmd))
-			c, ok := all.Contexts[name]
-			if !ok {
+			if _, ok := all.Contexts[name]; !ok {
 				return errors.New("there is no context to sign out of; fleetd context list shows them")
 			}
-			sh.server, sh.ca, sh.token = c.Server, c.CA, c.Token
-			revoked := sh.do(cmd.Context(), "revoke-access-token", given{"id": "self"}, nil)
-			delete(all.Contexts, name)
-			if all.Current == name {
-				all.Current = ""
-			}
-			if err := sh.writeContexts(all); err != nil {
-				return err
-			}
-			if revoked != nil {
-				return fmt.Errorf("the context %s is forgotten, but its token may still be valid: %w", name, revoked)
-			}
-			fmt.Fprintf(sh.Out, "signed out of %s\n", c.Server)
-			return nil
+			return sh.removeContext(cmd.Context(), all, name)
 		}),
 	}
+}
+
+// removeContext ends the token of a context, if it has one, and forgets the context.
+func (sh *shell) removeContext(ctx context.Context, all contexts, name string) error {
+	c := all.Contexts[name]
+	sh.server, sh.ca, sh.token, sh.usedContext, sh.noServer = c.Server, c.CA, c.Token, name, nil
+	var revoked error
+	if c.Token != "" {
+		revoked = sh.do(ctx, "revoke-access-token", given{"id": "self"}, nil)
+	}
+	delete(all.Contexts, name)
+	if all.Current == name {
+		all.Current = ""
+	}
+	if err := sh.writeContexts(all); err != nil {
+		return err
+	}
+	switch {
+	case revoked != nil:
+		return fmt.Errorf("the context %s is forgotten, but its token may still be valid: %w", name, revoked)
+	case c.Token == "":
+		fmt.Fprintf(sh.Out, "the context %s is removed\n", name)
+	default:
+		fmt.Fprintf(sh.Out, "signed out of %s\n", c.Server)
+	}
+	return nil
 }

@@ -108,7 +108,7 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"get-robot":            getRobot,
 	"list-desired":         listDesired,
 	"list-stops":           listStops,
-	"release-stops":        needsReason("robots may move again"),
+	"release-stops":        releaseStops,
 	"restore-KIND":         restoreDraft,
 	"revert-assignment":    waiting((*shell).awaitReverted),
 	"stop":                 stopRobots,

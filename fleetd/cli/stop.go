@@ -23,23 +23,30 @@ import (
 func stopRobots(sh *shell, c *cobra.Command) finish {
 	wait := stopWait
 	waitFlag(c, &wait)
+	takeContexts(c)
 	return func(ctx context.Context, _ []string, r rowRequest) error {
+		if len(sh.several) > 0 {
+			return stopInContexts(ctx, sh, stopRequest(r, wait), wait > 0)
+		}
 		var b api.Batch
 		if err := sh.call(ctx, stopRequest(r, wait), &b); err != nil {
 			return err
 		}
-		if err := sh.show(b, func(w io.Writer) {
-			if b.Total > 0 {
-				batchTable(w, b)
-			}
-			fmt.Fprintf(w, "latched as %s; fleetd stop release %s --why REASON releases it\n", b.Latch, b.Latch)
-			if b.Unspooled {
-				fmt.Fprintln(w, "fleetd could not write it to its disk; robots hold it: check fleetd stop list")
-			}
-		}); err != nil || wait == 0 || b.Total == 0 {
+		if err := sh.show(b, func(w io.Writer) { stopText(w, b, "") }); err != nil || wait == 0 || b.Total == 0 {
 			return err
 		}
 		return batchError(b)
+	}
+}
+
+// stopText prints the answer to a stop. of is the flag that names its fleet, if it went to several.
+func stopText(w io.Writer, b api.Batch, of string) {
+	if b.Total > 0 {
+		batchTable(w, b)
+	}
+	fmt.Fprintf(w, "latched as %s; fleetd stop release %s%s --why REASON releases it\n", b.Latch, b.Latch, of)
+	if b.Unspooled {
+		fmt.Fprintln(w, "fleetd could not write it to its disk; robots hold it: check fleetd stop list")
 	}
 }
 
@@ -51,8 +58,26 @@ func stopRequest(r rowRequest, wait time.Duration) apiRequest {
 	return a
 }
 
-func listStops(sh *shell, _ *cobra.Command) finish {
+func releaseStops(sh *shell, c *cobra.Command) finish {
+	takeContexts(c)
+	alone := needsReason("robots may move again")(sh, c)
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		if why, _ := r.body["why"].(string); len(sh.several) > 0 && strings.TrimSpace(why) != "" {
+			return releaseInContexts(ctx, sh, args, why)
+		}
+		return alone(ctx, args, r)
+	}
+}
+
+func listStops(sh *shell, c *cobra.Command) finish {
+	takeContexts(c)
 	return func(ctx context.Context, _ []string, r rowRequest) error {
+		if len(sh.several) > 0 {
+			return inContexts(ctx, sh, func(ctx context.Context, one *shell) (got api.LatchedList, err error) {
+				err = one.call(ctx, r.http(), &got)
+				return got, err
+			}, func(w io.Writer, _ *shell, got api.LatchedList) { stopTable(w, got.Stops) }, func(got api.LatchedList) error { return incompleteStops(got.Complete) })
+		}
 		var got api.LatchedList
 		if err := sh.call(ctx, r.http(), &got); err != nil {
 			return err
@@ -65,13 +90,21 @@ func listStops(sh *shell, _ *cobra.Command) finish {
 			if got.Complete || len(got.Stops) > 0 {
 				stopTable(w, got.Stops)
 			}
-		}); err != nil || got.Complete {
+		}); err != nil {
 			return err
 		}
-		return &failure{code: exitPartial, err: errors.New("robots may hold more stops than are listed: fleetd has not read its database " +
-			"yet, or a robot reports a stop that is not persisted yet; try again in a moment (fleetd version shows the cause), or check " +
-			"the robots (fleetd robot list)")}
+		return incompleteStops(got.Complete)
 	}
+}
+
+// incompleteStops is the failure of a list of stops that may lack some.
+func incompleteStops(complete bool) error {
+	if complete {
+		return nil
+	}
+	return &failure{code: exitPartial, err: errors.New("robots may hold more stops than are listed: fleetd has not read its database " +
+		"yet, or a robot reports a stop that is not persisted yet; try again in a moment (fleetd version shows the cause), or check " +
+		"the robots (fleetd robot list)")}
 }
 
 func releasedText(_ *shell, out io.Writer, got api.Released) {
