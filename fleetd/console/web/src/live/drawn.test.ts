@@ -1,0 +1,154 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, test, vi } from 'vitest';
+
+import type { Detail, Robot } from '../api/client';
+import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
+import { colorOf, drawnOf, robotColors, shownAt } from './drawnFrom';
+import { DrawnRobot } from './DrawnRobot';
+
+vi.mock('../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
+
+// Documents of a simulated robot, as topics.md prints them.
+const caps = {
+  units: [
+    { id: 'speaker', kind: 'speaker', sounds: ['applause', 'bell'] },
+    { id: 'face', kind: 'face', faces: ['laugh', 'neutral', 'smile'] },
+    { id: 'led', kind: 'led' },
+    { id: 'head', kind: 'head', yaw_rad: { min: -1.2, max: 1.2 } },
+    { id: 'drive', kind: 'drive', max_speed_mps: 0.6 },
+    { id: 'battery', kind: 'battery' },
+  ],
+} as unknown as NonNullable<Detail['caps']>;
+const state = {
+  units: [
+    { id: 'speaker', kind: 'speaker', state: 'idle', detail: 'volume 0 %' },
+    { id: 'battery', kind: 'battery', state: 'idle', detail: '100 %, charging' },
+  ],
+} as unknown as NonNullable<Detail['state']>;
+const robot = {
+  id: 'r1',
+  labels: {},
+  doing: 'performing',
+  presence: { status: 'online' },
+  latches: [],
+  pause_holders: [],
+} as unknown as Robot;
+const lanes = [
+  { bars: [{ type: 'say', text: '"Hello there"', start_ms: 0, end_ms: 2000 }] },
+  {
+    bars: [
+      { type: 'face', text: 'smile', start_ms: 500, end_ms: 500 },
+      { type: 'face', text: 'laugh', start_ms: 3000, end_ms: 3000 },
+    ],
+  },
+  { bars: [{ type: 'led', text: '#ff8800 breathe', start_ms: 100, end_ms: 4000 }] },
+  {
+    bars: [
+      { type: 'head', text: 'yaw 34.4°, pitch 0°', start_ms: 1000, end_ms: 1800 },
+      { type: 'head', text: 'pitch -10°', start_ms: 2500, end_ms: 2900 },
+    ],
+  },
+  { bars: [{ type: 'drive', text: 'vx -0.2 m/s, wz 20°/s', start_ms: 2000, end_ms: 3000 }] },
+];
+const picture = (of: Drawn, name?: string) => renderToStaticMarkup(createElement(DrawnRobot, { of, name }));
+
+test('a timeline shows what began and has not been replaced, and speech and driving only while they last', () => {
+  expect(shownAt(lanes, 0)).toEqual({ says: 'Hello there' });
+  expect(shownAt(lanes, 1900)).toMatchObject({
+    says: 'Hello there',
+    face: 'smile',
+    led: { color: '#ff8800', pattern: 'breathe' },
+  });
+  const later = shownAt(lanes, 2700);
+  expect(later.says).toBeUndefined();
+  expect(later.drive).toEqual({ forward: -1, left: 1 });
+  expect(later.head?.yawRad).toBeCloseTo(0.6, 2); // the second turn leaves the yaw as it is
+  expect(later.head?.pitchRad).toBeCloseTo(-0.175, 2);
+  expect(shownAt(lanes, 9000)).toMatchObject({ face: 'laugh' });
+});
+
+test('a drawing has the parts of the body, from its caps, and its battery and volume, from its state', () => {
+  const d = drawnOf(robot, { caps, state, shown: shownAt(lanes, 1900) });
+  expect(d).toMatchObject({ has: ['speaker', 'face', 'led', 'head', 'drive', 'battery'], charging: true, muted: true });
+  expect(d.over).toBeUndefined();
+  const headless = { ...d, has: ['speaker', 'led'] as const };
+  expect(picture(d)).toContain('rotate(');
+  expect(picture(headless)).not.toContain('rotate(');
+  expect(sentenceOf(headless, useDrawnTexts())).not.toContain('head');
+});
+
+test.each([
+  [{ doing: 'waiting_for_release' }, 'stopped'],
+  [{ doing: 'stop_input' }, 'stopped'],
+  [{ doing: 'not_connected' }, 'away'],
+  [{ doing: 'asleep' }, 'asleep'],
+  [{ doing: 'disabled' }, 'attention'],
+  [{ doing: 'paused' }, 'paused'],
+  [{ doing: 'performing' }, undefined],
+])('%o is drawn with %s over it, and what is stopped or away shows nothing of its story', (row, over) => {
+  const d = drawnOf({ ...robot, ...row } as Robot, { caps, shown: shownAt(lanes, 1900) });
+  expect(d.over).toBe(over);
+  expect(!!d.says).toBe(over === undefined || over === 'paused' || over === 'attention');
+  expect(picture(d).includes(`data-sign="${over}"`)).toBe(over !== undefined);
+});
+
+test('a person who drives it is in the picture and in the sentence', () => {
+  const d = drawnOf({ ...robot, doing: 'manual', control: { holder: 'fleetd', by: 'Ada' } } as unknown as Robot, {
+    caps,
+  });
+  expect(picture(d, 'Lina')).toContain('data-sign="driven"');
+  expect(sentenceOf(d, useDrawnTexts(), 'Lina')).toBe('Lina: Ada drives it');
+});
+
+test('the sentence says all that the picture shows', () => {
+  const d: Drawn = {
+    has: wholeBody,
+    face: 'smile',
+    led: { color: '#ff8800', pattern: 'blink' },
+    head: { yawRad: -0.35, pitchRad: 0.2 },
+    says: 'Hello',
+    sound: 'bell',
+    drive: { forward: 1, left: 0 },
+    charging: true,
+    muted: true,
+  };
+  const sentence =
+    'Lina: smiling, light #ff8800 blinking, head 20° to its right, looking 11° up, drives forward, says “Hello”, plays the sound bell, charging, muted';
+  expect(sentenceOf(d, useDrawnTexts(), 'Lina')).toBe(sentence);
+  expect(picture(d, 'Lina')).toContain(`aria-label="${sentence}"`);
+});
+
+test('at rest nothing is animated: no pattern, no mouth that talks, no arrows, no waves', () => {
+  const rest = picture({ has: wholeBody });
+  expect(rest).not.toMatch(/data-pattern="|talks|wave|_way/);
+  expect(picture({ has: wholeBody, says: 'Hi', led: { pattern: 'rainbow' } })).toMatch(
+    /talks.*|data-pattern="rainbow"/,
+  );
+});
+
+test('words of robots are set as text', () => {
+  expect(picture({ has: wholeBody, says: '<b>x</b>' })).toContain('&lt;b&gt;x&lt;/b&gt;');
+});
+
+test('a face that only the driver knows is drawn with its name', () => {
+  expect(featuresOf('grumpy')).toEqual({ eyes: 'open', mouth: 'line', name: 'grumpy' });
+  expect(featuresOf('happy')).toEqual(featuresOf('smile'));
+  expect(picture({ has: wholeBody, face: 'grumpy' })).toContain('>grumpy</text>');
+});
+
+test('long words become three lines at most', () => {
+  expect(linesOf('Welcome to the museum')).toEqual(['Welcome to the museum']);
+  const lines = linesOf('word '.repeat(40));
+  expect(lines).toHaveLength(3);
+  expect(lines.every((l) => l.length <= 22)).toBe(true);
+  expect(lines.at(-1)).toMatch(/…$/);
+  expect(linesOf('x'.repeat(50))).toEqual(['x'.repeat(22), 'x'.repeat(22), 'x'.repeat(6)]);
+});
+
+test('a robot keeps its colour; a label gives it another one of the theme', () => {
+  expect(robotColors).toContain(colorOf({ id: 'r1', labels: {} }));
+  expect(colorOf({ id: 'r1', labels: {} })).toBe(colorOf({ id: 'r1', labels: { site: 'x' } }));
+  expect(colorOf({ id: 'r1', labels: { colour: 'teal' } })).toBe('teal');
+  expect(robotColors).toContain(colorOf({ id: 'r1', labels: { colour: 'url(x)' } }));
+});

@@ -1,0 +1,152 @@
+import type { Detail, Robot, Schemas } from '../api/client';
+import type { UnitKind } from '../contract';
+import { type Drawn, type Gaze, type Over, wholeBody } from './drawn';
+import { type Tone, toneOf } from './performing';
+import { unitOf } from './units';
+
+/** What a timeline shows at a moment: the part of a drawing that a story decides. */
+export type Shown = Pick<Drawn, 'face' | 'led' | 'head' | 'says' | 'sound' | 'drive' | 'screen'>;
+
+type Bar = Pick<Schemas['ScoreBar'], 'type' | 'text' | 'start_ms' | 'end_ms'>;
+interface Lane {
+  bars?: readonly Bar[] | null;
+}
+
+/** ms for which the words of an action without an end stay readable. */
+const readable = 1500;
+
+/**
+ * What a body shows so many ms after the beginning of a timeline. A face, a light and a direction of the head stay
+ * until the next one of their kind; words, sounds and motion of the drive end with their bar.
+ */
+export function shownAt(lanes: readonly Lane[], ms: number): Shown {
+  const began = lanes
+    .flatMap((l) => l.bars ?? [])
+    .filter((b) => b.start_ms <= ms)
+    .sort((a, b) => a.start_ms - b.start_ms);
+  const shown: Shown = {};
+  for (const b of began) {
+    const text = b.text ?? '';
+    const runs = ms < Math.max(b.end_ms, b.start_ms + (b.end_ms > b.start_ms ? 0 : readable));
+    switch (b.type) {
+      case 'face':
+        shown.face = text || undefined;
+        break;
+      case 'led':
+        shown.led = ledIn(text);
+        break;
+      case 'head':
+        shown.head = { ...shown.head, ...gazeIn(text) };
+        break;
+      case 'say':
+        shown.says = runs ? unquoted(text) : shown.says;
+        break;
+      case 'sound':
+        shown.sound = runs ? text : shown.sound;
+        break;
+      case 'screen':
+        shown.screen = runs ? unquoted(text) : shown.screen;
+        break;
+      case 'goto':
+        if (runs) shown.drive = { forward: 1, left: 0 };
+        break;
+      case 'drive':
+        if (runs) shown.drive = wayIn(text);
+        break;
+    }
+  }
+  return shown;
+}
+
+const number = (text: string, found: RegExp) => {
+  const n = found.exec(text)?.[1];
+  return n === undefined ? undefined : Number(n);
+};
+
+/** The light in words such as "ear #ff8800 breathe". */
+export function ledIn(text: string): Drawn['led'] {
+  const color = /#[0-9a-f]{6}\b/i.exec(text)?.[0];
+  const pattern = /\b(solid|blink|breathe|rainbow)\b/.exec(text)?.[1] as NonNullable<Drawn['led']>['pattern'];
+  if (!color && pattern !== 'rainbow') return undefined;
+  return color?.toLowerCase() === '#000000' ? undefined : { color, pattern, periodMS: number(text, /every (\d+) ms/) };
+}
+
+/** The direction in words such as "yaw 34.4°, pitch 0°", of a timeline or of a unit. */
+export function gazeIn(text: string): Gaze {
+  const of = (axis: string) => {
+    const degrees = number(text, new RegExp(`\\b${axis} (-?[\\d.]+)°`));
+    return degrees === undefined ? undefined : (degrees * Math.PI) / 180;
+  };
+  const all = { yawRad: of('yaw'), pitchRad: of('pitch'), rollRad: of('roll') };
+  return Object.fromEntries(Object.entries(all).filter(([, v]) => v !== undefined));
+}
+
+/** The way in words such as "vx 0.3 m/s, wz -20°/s": forward or back, and to which side. */
+function wayIn(text: string): Drawn['drive'] {
+  const of = (axis: string) => Math.sign(number(text, new RegExp(`\\b${axis} (-?[\\d.]+)`)) ?? 0);
+  return { forward: of('vx'), left: of('wz') || of('vy') };
+}
+
+/** The text that fleetd put in quotes. */
+function unquoted(text: string): string {
+  try {
+    return text.startsWith('"') ? String(JSON.parse(text)) : text;
+  } catch {
+    return text; // there are answers behind it
+  }
+}
+
+const overs: Record<Tone, Over | undefined> = {
+  good: undefined,
+  waiting: undefined,
+  attention: 'attention',
+  stopped: 'stopped',
+  away: 'away',
+};
+
+/** What lies over the drawing of a robot. */
+function overOf(r: Robot): Over | undefined {
+  if (r.doing === 'asleep') return 'asleep';
+  if (r.doing === 'paused' || r.doing === 'paused_by_safety') return 'paused';
+  return overs[toneOf(r)];
+}
+
+/** Colours of the theme that people choose a robot's colour from: each is told from its neighbours in both schemes. */
+export const robotColors = ['indigo', 'teal', 'orange', 'grape', 'lime', 'pink', 'cyan', 'yellow', 'violet', 'green'];
+
+/** The label with the display name of a robot, and the one with its colour. */
+export const [nameLabel, colorLabel] = ['name', 'colour'];
+
+/** The colour of a robot: that of its label, or else one that its id always gives. */
+export function colorOf(r: Pick<Robot, 'id' | 'labels'>): string {
+  const chosen = r.labels[colorLabel];
+  if (chosen && robotColors.includes(chosen)) return chosen;
+  let sum = 0;
+  for (const c of r.id) sum = (sum * 31 + c.codePointAt(0)!) % 9973;
+  return robotColors[sum % robotColors.length]!;
+}
+
+/** What is known of a robot beside its row of the stream. */
+interface Known {
+  caps?: Pick<NonNullable<Detail['caps']>, 'units'>;
+  state?: Pick<NonNullable<Detail['state']>, 'units'>;
+  /** What the timeline of its story has now. */
+  shown?: Shown;
+}
+
+/** The drawing of a robot: of its row in the stream, and of its documents and its story where they are known. */
+export function drawnOf(r: Robot, { caps, state, shown }: Known = {}): Drawn {
+  const over = overOf(r);
+  const battery = unitOf(state?.units, 'battery')?.detail ?? '';
+  const speaker = unitOf(state?.units, 'speaker')?.detail ?? '';
+  const silent = over === 'away' || over === 'asleep' || over === 'stopped';
+  return {
+    ...(silent ? {} : shown),
+    has: caps?.units?.map((u) => u.kind as UnitKind) ?? wholeBody,
+    color: colorOf(r),
+    charging: /charging/.test(battery) || undefined,
+    muted: /^volume 0 %/.test(speaker) || undefined,
+    driven: r.doing === 'manual' ? { by: r.control?.by || r.control?.holder } : undefined,
+    over,
+  };
+}
