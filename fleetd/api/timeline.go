@@ -22,12 +22,16 @@ type Timeline struct {
 	Rev  int64  `json:"rev,omitempty" doc:"the published revision; 0 = the draft"`
 	score.Timeline
 	Conflicts []schema.Problem `json:"conflicts,omitempty" doc:"actions that cannot run at the same time"`
+
+	// Lists of any: an action has a form of its own in JSON, which files have, too.
+	Actions [][]any `json:"actions,omitempty" doc:"if they were asked for: of each lane the action of each bar, as files have it, with its parameters filled in"`
 }
 
 // TimelineText is a text to draw.
 type TimelineText struct {
 	SourceText
-	Lang string `json:"lang,omitempty" maxLength:"35" doc:"language of the texts, such as de"`
+	Lang    string `json:"lang,omitempty" maxLength:"35" doc:"language of the texts, such as de"`
+	Actions bool   `json:"actions,omitempty" doc:"give the actions, too, such as for a preview; a text in which something is still missing has a timeline then"`
 }
 
 // timeline registers the request for the timeline of an act, a story or an activity.
@@ -70,16 +74,25 @@ func (s *server) draftTimeline(t *operation.Table) {
 		}
 		defer end()
 		lookup := s.newActLookup(ctx)
-		t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, in.Body.Lang)
+		despite := ofTimes
+		if in.Body.Actions {
+			despite = func(p schema.Problem) bool { return ofTimes(p) || !score.SpoilsTimes(p) }
+		}
+		t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, despite, in.Body.Lang)
 		if lookup.err != nil {
 			return nil, s.fail(lookup.err, "library")
 		}
 		out := Timeline{Kind: in.Body.Kind, Timeline: t}
 		for _, p := range schema.Errors(problems) {
-			if !ofTimes(p) {
+			switch {
+			case !despite(p):
 				return nil, refusal(inDocument(schema.Errors(problems)))
+			case ofTimes(p):
+				out.Conflicts = append(out.Conflicts, p)
 			}
-			out.Conflicts = append(out.Conflicts, p)
+		}
+		if in.Body.Actions {
+			out.Actions = actionsOf(t)
 		}
 		return &answer[Timeline]{out}, nil
 	})
@@ -90,6 +103,17 @@ func ofTimes(p schema.Problem) bool {
 	return p.Code == score.CodeOverlap || p.Code == score.CodeStarvation
 }
 
+// actionsOf returns the actions of the bars of each lane.
+func actionsOf(t score.Timeline) [][]any {
+	all := make([][]any, len(t.Lanes))
+	for i, lane := range t.Lanes {
+		for _, b := range lane.Bars {
+			all[i] = append(all[i], b.Action)
+		}
+	}
+	return all
+}
+
 // timelineOf returns a timeline, or the problems because of which there is none.
 func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, rev int64, lang string) (t score.Timeline, found []schema.Problem, err error) {
 	text, err := s.source(ctx, kind, id, rev)
@@ -98,7 +122,7 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 	}
 	if kind == library.KindAct || rev == 0 {
 		lookup := s.newActLookup(ctx)
-		t, found = textTimeline(kind, text, lookup.find, lang)
+		t, found = textTimeline(kind, text, lookup.find, ofTimes, lang)
 		return t, found, lookup.err
 	}
 	b, found := library.PublishedOf(kind, text)
@@ -108,12 +132,12 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 	return t, found, nil
 }
 
-// textTimeline returns the timeline of a text and its problems. With errors that are not of its
-// times there is no timeline.
-func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, lang string) (t score.Timeline, found []schema.Problem) {
+// textTimeline returns the timeline of a text and its problems. There is none if the text has an error
+// that despite does not allow.
+func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, despite func(schema.Problem) bool, lang string) (t score.Timeline, found []schema.Problem) {
 	none := score.Timeline{Acts: []score.ActSpan{}, Lanes: []score.Lane{}, Frozen: []score.Freeze{}}
 	drawable := func() bool {
-		return !slices.ContainsFunc(schema.Errors(found), func(p schema.Problem) bool { return !ofTimes(p) })
+		return !slices.ContainsFunc(schema.Errors(found), func(p schema.Problem) bool { return !despite(p) })
 	}
 	if kind == library.KindAct {
 		a, readable, problems := score.CheckAct(text, lookup)

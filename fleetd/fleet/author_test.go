@@ -69,6 +69,31 @@ func TestFormOfTheBrowserIsStoredAsYAML(t *testing.T) {
 	})
 }
 
+// TestTimelineOfADraftHasItsActions draws an act whose author has not chosen a face yet, for a preview.
+func TestTimelineOfADraftHasItsActions(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var got api.Timeline
+		ask := api.TimelineText{SourceText: api.SourceText{Kind: "act", Text: `act: x
+parameters: {guest: {type: string, default: everybody}}
+actions:
+  - {type: face, start_ms: 0, end_ms: 3000, face: ''}
+  - {type: say, start_ms: 1000, timeout_ms: 4000, text: {en: "Hello ${guest}"}}
+`}}
+		if p := w.ask("POST", "/library/timeline", ask, nil); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("an act without a face: %+v", p)
+		}
+		ask.Actions = true
+		w.must("POST", "/library/timeline", ask, &got)
+		if len(got.Lanes) != 2 || len(got.Actions) != 2 || len(got.Actions[0]) != 1 || fmt.Sprint(got.Actions[0][0]) != "map[start_ms:1000 text:map[en:Hello everybody] timeout_ms:4000 type:say]" {
+			w.Errorf("the timeline is %+v", got)
+		}
+		ask.Text = "act: x\nactions:\n  - {type: fly, start_ms: 0}\n"
+		if p := w.ask("POST", "/library/timeline", ask, nil); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("an action of an unknown type: %+v", p)
+		}
+	})
+}
+
 // TestTimelineOfATextShowsConflicts draws an act whose actions overlap on one unit.
 func TestTimelineOfATextShowsConflicts(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -51,7 +51,7 @@ func validateAct(a Act, defers bool) []schema.Problem {
 		c.found, c.errors = append(c.found, tooBig(len(data), MaxBytes)), c.errors+1
 	}
 	// The times of an act that nests depend on other acts, see ValidateActWith.
-	if !slices.ContainsFunc(c.found, spoilsTimes) && !a.nests() {
+	if !slices.ContainsFunc(c.found, SpoilsTimes) && !a.nests() {
 		c.checkOverlaps(a)
 		if c.errors == 0 {
 			c.warnAboutWaits(a)
@@ -60,8 +60,8 @@ func validateAct(a Act, defers bool) []schema.Problem {
 	return c.found
 }
 
-// spoilsTimes reports whether p makes the times of an act meaningless.
-func spoilsTimes(p schema.Problem) bool {
+// SpoilsTimes reports whether p makes the times of an act, or of an act that it performs, meaningless.
+func SpoilsTimes(p schema.Problem) bool {
 	if p.Severity != schema.SeverityError {
 		return false
 	}

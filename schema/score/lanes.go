@@ -55,6 +55,9 @@ type Bar struct {
 	Step    int        `json:"step,omitempty" doc:"of a story: the act it belongs to"`
 	Pointer string     `json:"pointer" doc:"of the action in its act; below an action of type act, of the action in that act"`
 	ID      string     `json:"id,omitempty"`
+
+	// Action is what is performed, with the parameters of its act filled in.
+	Action *Action `json:"-"`
 }
 
 // Freeze is a time in which a group has one exclusive action run alone.
@@ -116,7 +119,7 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
 			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
-			WaitsMS: c.start - c.due, Type: c.row.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
+			WaitsMS: c.start - c.due, Type: c.row.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID, Action: c.action,
 		})
 	}
 	b.freezes(s.root, from, estimated, number)

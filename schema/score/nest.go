@@ -91,7 +91,7 @@ func ValidateActWith(a Act, lookup Lookup) []schema.Problem {
 
 func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 	found := validateAct(a, defers)
-	if slices.ContainsFunc(found, spoilsTimes) || !a.nests() {
+	if slices.ContainsFunc(found, SpoilsTimes) || !a.nests() {
 		return found
 	}
 	whole, problems := a.Expand(lookup)

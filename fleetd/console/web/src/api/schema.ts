@@ -7260,6 +7260,8 @@ export interface components {
             ok: boolean;
         };
         Timeline: {
+            /** @description if they were asked for: of each lane the action of each bar, as files have it, with its parameters filled in */
+            actions?: unknown[][];
             /** @description of a story: its acts, one after another */
             acts: components["schemas"]["ScoreActSpan"][];
             /** @description actions that cannot run at the same time */
@@ -7287,6 +7289,8 @@ export interface components {
             rev?: number;
         };
         TimelineText: {
+            /** @description give the actions, too, such as for a preview; a text in which something is still missing has a timeline then */
+            actions?: boolean;
             /** @enum {string} */
             kind: "act" | "story" | "activity";
             /** @description language of the texts, such as de */
