@@ -64,11 +64,6 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
       {!!entry.deleted_at && Date.parse(entry.deleted_at) > 0 && (
         <Alert color="orange">{t.deleted(entry.deleted_by || t.somebody)}</Alert>
       )}
-      {editor.mayEdit && /^\s*#/m.test(entry.draft ?? '') && (
-        <Alert color="blue" p="xs">
-          {t.commentsLost}
-        </Alert>
-      )}
       {editor.saving === 'failed' && <Refused error={editor.refused} onRetry={() => void editor.flush()} />}
       <Grid gap="sm">
         {wide && (

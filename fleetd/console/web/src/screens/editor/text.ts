@@ -141,9 +141,7 @@ export const useEditorTexts = texts(
     by: (who: string) => `by ${who}`,
     somebody: 'somebody',
     textTitle: (id: string) => `${id} as text`,
-    textHelp: 'YAML, as in a file. Comments are kept only here: saving from the form writes the file anew.',
-    commentsLost:
-      'The file has comments. A change in the form writes it anew, without them. Edit as text to keep them.',
+    textHelp: 'YAML, as in a file. Comments are kept, also when something is changed on the timeline or in the form.',
     saveText: 'Save',
   },
   {
@@ -289,9 +287,7 @@ export const useEditorTexts = texts(
     somebody: 'jemand',
     textTitle: (id) => `${id} als Text`,
     textHelp:
-      'YAML, wie in einer Datei. Kommentare bleiben nur hier erhalten: Speichern aus dem Formular schreibt die Datei neu.',
-    commentsLost:
-      'Die Datei hat Kommentare. Eine Änderung im Formular schreibt sie neu, ohne diese. Bearbeiten Sie sie als Text, um sie zu behalten.',
+      'YAML, wie in einer Datei. Kommentare bleiben erhalten, auch wenn auf der Zeitachse oder im Formular etwas geändert wird.',
     saveText: 'Speichern',
   },
 );

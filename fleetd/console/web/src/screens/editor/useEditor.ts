@@ -4,12 +4,22 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { toast } from '../../shell/toast';
 import { useLanguage } from '../../text/language';
-import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
+import {
+  type Entry,
+  type Finding,
+  save,
+  saveText,
+  type Timeline,
+  timelineOf,
+  useRefresh,
+  validate,
+} from '../library/api';
 import { begin, commit, type History, redo, undo } from './history';
 import { nothing } from './selection';
 import { useEditorTexts } from './text';
 import { isUnfinished } from './unfinished';
 import { type Doc, type Fields, type Kind, read, write } from './model';
+import { hasComments, rewrite } from './yamlText';
 
 /** ms without a change until the draft is validated, and until it is saved. */
 const beforeCheck = 300;
@@ -21,6 +31,8 @@ export type SaveState = 'saved' | 'dirty' | 'saving' | 'failed' | 'conflict' | '
 export interface Check {
   problems: Finding[];
   timeline?: Timeline;
+  /** The draft of which the timeline is; the page may have a newer one. */
+  drawn?: Doc;
   /** fleetd was not asked yet about the newest change, or did not answer. */
   state: 'checking' | 'checked' | 'failed';
 }
@@ -75,7 +87,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
   const [chosen, setLang] = useState('');
   const language = useLanguage((s) => s.language);
   const lang = chosen || language;
-  const saved = useRef({ rev: entry.draft_rev, doc: history.present });
+  const saved = useRef({ rev: entry.draft_rev, doc: history.present, text: entry.draft ?? '' });
   const newest = useRef(history.present);
   const inFlight = useRef<Promise<boolean>>(undefined);
   const doc = history.present;
@@ -94,7 +106,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
           if (!problems.some(isUnfinished)) setStrict(false);
           setCheck({
             problems,
-            timeline: timeline.status === 'fulfilled' ? timeline.value : undefined,
+            ...(timeline.status === 'fulfilled' && { timeline: timeline.value, drawn: doc }),
             state: 'checked',
           });
         }
@@ -114,8 +126,13 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
       const send = async () => {
         setSaving('saving');
         try {
-          const { entry: stored } = await save(kind, entry.id, write(kind, sent), over ?? saved.current.rev);
-          saved.current = { rev: stored.draft_rev, doc: sent };
+          const { rev, text } = saved.current;
+          const content = write(kind, sent);
+          const kept = hasComments(text) ? rewrite(text, content) : undefined;
+          const { entry: stored } = await (kept === undefined
+            ? save(kind, entry.id, content, over ?? rev)
+            : saveText(kind, entry.id, kept, over ?? rev));
+          saved.current = { rev: stored.draft_rev, doc: sent, text: stored.draft ?? '' };
           setRefused(undefined);
           setSaving(newest.current === sent ? 'saved' : 'dirty');
           return true;
@@ -180,7 +197,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     draftRev: saved.current.rev,
     take: (e) => {
       const next = read(kind, (e.content ?? {}) as Fields);
-      saved.current = { rev: e.draft_rev, doc: next };
+      saved.current = { rev: e.draft_rev, doc: next, text: e.draft ?? '' };
       newest.current = next;
       setHistory((h) => commit(h, next, Date.now()));
       setRefused(undefined);

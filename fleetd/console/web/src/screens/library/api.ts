@@ -129,8 +129,9 @@ export const usesOf = (kind: Kind, id: string): Promise<Uses> =>
 export const validate = async (kind: Kind, text: string): Promise<Validity> =>
   (await data(api.POST('/api/v1/library/validate', { body: { texts: [{ kind, text }] } }))).results![0]!;
 
+/** The timeline of a text, with the action of each bar. */
 export const timelineOf = (kind: Kind, text: string, lang?: string): Promise<Timeline> =>
-  data(api.POST('/api/v1/library/timeline', { body: { kind, text, lang } }));
+  data(api.POST('/api/v1/library/timeline', { body: { kind, text, lang, actions: true } }));
 
 /** The content of a published revision: an act, or a story or an activity without its acts. */
 export async function contentOf(kind: Kind, id: string, rev: number): Promise<Fields> {
