@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /** The letter after g that opens a page, by its name in the navigation. */
-const letters = { Overview: 'o', Robots: 'r', Stories: 't', Commands: 'c', 'Events and alerts': 'e' } as const;
+const letters = { Overview: 'o', Robots: 'r', Stories: 't', Commands: 'c', Events: 'e' } as const;
 
 /** How a person does a thing on the page: with the keyboard alone, or by touch alone. */
 export interface Hand {

@@ -118,7 +118,7 @@ async function selection(page: Page, hand: Hand): Promise<void> {
 
 /** Says what is done about the alert. */
 async function alert(page: Page, hand: Hand): Promise<void> {
-  await hand.open('Events and alerts');
+  await hand.open('Events');
   await hand.press(page.getByRole('button', { name: 'Acknowledge: a unit is out of use, r3' }));
   await hand.write(page.getByLabel('What is being done about it'), 'another loudspeaker is ordered');
   await hand.press(page.getByRole('button', { name: 'Acknowledge', exact: true }));

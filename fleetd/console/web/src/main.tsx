@@ -15,6 +15,7 @@ import { addressOf, base } from './base';
 import { problemOf } from './api/problem';
 import { startStream } from './live/stream';
 import { bare, routes } from './screens/table';
+import { chosenDensity, showDensity } from './shell/density';
 import { chosenDirection } from './shell/direction';
 import { keepPressOnTarget } from './shell/press';
 import { Toasts } from './shell/Toasts';
@@ -30,6 +31,7 @@ if (nonce) setNonce(nonce);
 if (!bare.some((s) => addressOf(s.path) === window.location.pathname)) startStream();
 
 document.documentElement.dir = chosenDirection();
+showDensity(chosenDensity());
 keepPressOnTarget();
 
 const queries = new QueryClient({

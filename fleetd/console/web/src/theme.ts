@@ -1,4 +1,4 @@
-import { createTheme, type CSSVariablesResolver, localStorageColorSchemeManager } from '@mantine/core';
+import { createTheme, type CSSVariablesResolver, DEFAULT_THEME, localStorageColorSchemeManager } from '@mantine/core';
 
 import { texts } from './text/language';
 
@@ -8,6 +8,11 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   // Links and buttons have a contrast of at least 4.5:1 in both schemes.
   primaryShade: { light: 7, dark: 8 },
+  // One accent: what is under way or only said has the color of what can be pressed.
+  colors: { blue: DEFAULT_THEME.colors.indigo, violet: DEFAULT_THEME.colors.indigo },
+  // Text is 400, what names or is pressed 500; only headings are 600.
+  fontWeights: { regular: '400', medium: '500', bold: '500' },
+  headings: { fontWeight: '600' },
   defaultRadius: 'md',
   autoContrast: true,
   respectReducedMotion: true,

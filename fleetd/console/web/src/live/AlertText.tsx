@@ -59,7 +59,7 @@ export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot
         ? `/robots/${encodeURIComponent(a.robot)}`
         : '/admin?tab=health';
   return (
-    <Anchor component={Link} to={to} c="inherit" fw={600} size="sm" td="underline">
+    <Anchor component={Link} to={to} c="inherit" fw={500} size="sm" td="underline">
       {a.rollout ? t.rollout(a.rollout) : a.schedule ? t.schedule(a.schedule) : a.robot || t.fleetd}
     </Anchor>
   );
@@ -74,14 +74,14 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; sche
       {words && <Text size="sm">{words.means}</Text>}
       {words && (
         <Text size="sm">
-          <Text span inherit fw={600}>
+          <Text span inherit fw={500}>
             {t.wayOut}:{' '}
           </Text>
           {words.wayOut}
         </Text>
       )}
       <Text size="sm" dir="auto" className="any-text">
-        <Text span inherit fw={600}>
+        <Text span inherit fw={500}>
           {a.rollout ? t.rolloutSays : a.schedule || a.source === 'backup' ? t.scheduleSays : t.says}:{' '}
         </Text>
         {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}

@@ -64,11 +64,11 @@ export function EventWhat({ of: e, level }: { of: Event; level?: boolean }) {
   const { EventLevel: levels } = useTermWords();
   return (
     <Stack gap={0} align="flex-start">
-      <Text size="sm" fw={600} title={e.type} className="any-text">
+      <Text size="sm" fw={500} title={e.type} className="any-text">
         {eventText(t.events, e)}
       </Text>
       {level && e.level && e.level !== 'info' && (
-        <Text size="xs" c="dimmed" fw={600}>
+        <Text size="xs" c="dimmed" fw={500}>
           {levels[e.level as keyof typeof levels] ?? e.level}
         </Text>
       )}

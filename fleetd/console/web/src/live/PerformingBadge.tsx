@@ -135,7 +135,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
     variant: 'light',
     leftSection: <Icon size={size === 'xl' ? 18 : 12} aria-hidden />,
     tt: 'none',
-    fw: 600,
+    fw: 500,
   };
   return (
     <Tooltip label={term} openDelay={300}>

@@ -1,6 +1,6 @@
-import { Alert, Badge, Box, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Box, Text, Tooltip } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
-import { IconDatabaseOff, IconPlugConnectedX, IconUserExclamation, IconWifiOff } from '@tabler/icons-react';
+import { IconDatabaseOff, IconPlugConnectedX, IconWifiOff } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 
 import { useMe } from '../api/me';
@@ -51,24 +51,31 @@ export function ConnectionPill() {
   );
 }
 
+/** That nobody signs in here: everybody on this machine may do everything. */
+export function DevTag() {
+  const t = useShellTexts();
+  const me = useMe();
+  if (!me?.dev) return null;
+  return (
+    <Tooltip label={t.devHelp}>
+      <Badge color="gray" variant="light" tt="none" data-testid="dev" tabIndex={0} style={{ flexShrink: 0 }}>
+        <Box component="span" visibleFrom="md">
+          {t.dev}
+        </Box>
+        <Box component="span" hiddenFrom="md">
+          {t.devShort}
+        </Box>
+      </Badge>
+    </Tooltip>
+  );
+}
+
 /** What everybody has to know about the connections, above every screen. */
 export function ConnectionBanners() {
   const t = useShellTexts();
   const { connection, fleetd } = useLive();
-  const me = useMe();
   return (
-    <Stack gap={0}>
-      {me?.dev && (
-        <Alert
-          p="4px 12px"
-          radius={0}
-          color="violet"
-          variant="light"
-          icon={<IconUserExclamation aria-hidden />}
-          title={t.dev}
-          data-testid="dev"
-        />
-      )}
+    <>
       {connection === 'lost' && (
         <Alert p="xs" radius={0} color="red" icon={<IconWifiOff aria-hidden />} title={t.streamLost} />
       )}
@@ -89,7 +96,7 @@ export function ConnectionBanners() {
           <Why of={fleetd.database.why} />
         </Alert>
       )}
-    </Stack>
+    </>
   );
 }
 

@@ -106,7 +106,7 @@ function ReleaseDialog({ stop, robot, onReleased }: Asked) {
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>
                     <Text
                       size="sm"
-                      fw={name === t.releaseWhom ? 600 : undefined}
+                      fw={name === t.releaseWhom ? 500 : undefined}
                       c={name === t.stopID ? 'dimmed' : undefined}
                       dir="auto"
                     >

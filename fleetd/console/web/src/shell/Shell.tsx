@@ -21,12 +21,13 @@ import { useMe } from '../api/me';
 import { useSites } from '../live/robots';
 import { startStream, useLive } from '../live/stream';
 import { AlertsBell } from './AlertsBell';
-import { ConnectionBanners, ConnectionPill } from './Connection';
+import { BrandMark } from './BrandMark';
+import { ConnectionBanners, ConnectionPill, DevTag } from './Connection';
 import { Latched } from './Latched';
 import { CommandPalette, openCommandPalette } from './CommandPalette';
 import { Release } from './ReleaseDialog';
 import { useScope } from './scope';
-import type { ScreensProps, Send } from './screens';
+import { groups, type ScreensProps, type Send } from './screens';
 import { Shortcuts } from './shortcuts';
 import { StopButton } from './StopButton';
 import { useShellTexts } from './text';
@@ -60,13 +61,12 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
         <Group className="header-line" h="100%" gap="xs" wrap="nowrap" justify="space-between">
           <Group gap="xs" wrap="nowrap" style={{ minWidth: 0 }}>
             <Burger opened={menu} onClick={toggle} hiddenFrom="md" size="sm" aria-label={t.menu} />
-            <Text fw={700} visibleFrom="sm">
-              Troupe
-            </Text>
+            <BrandMark />
             <Box visibleFrom="sm">
               <ScopeSelect />
             </Box>
             <ConnectionPill />
+            <DevTag />
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm">
             <SearchButton />
@@ -91,7 +91,7 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="main" tabIndex={-1}>
         <Stack gap="md">
-          <Stack gap={0}>
+          <Stack gap={0} className="banners">
             <ConnectionBanners />
             <Latched />
           </Stack>
@@ -121,21 +121,30 @@ function SearchButton() {
 function Navigation({ screens }: ScreensProps) {
   const t = useShellTexts();
   const me = useMe();
-  return screens
-    .filter((s) => s.nav && !s.menu && me?.rights.includes(s.right))
-    .map((s) => {
-      const Icon = s.icon!;
-      return (
-        <NavLink
-          key={s.path}
-          component={RouterLink}
-          to={s.path}
-          end={s.path === '/'}
-          label={t.nav[s.nav!]}
-          leftSection={<Icon size={18} />}
-        />
-      );
-    });
+  return groups.map((group) => {
+    const those = screens.filter((s) => s.group === group && me?.rights.includes(s.right));
+    if (those.length === 0) return null;
+    return (
+      <div key={group} role="group" aria-labelledby={`menu-${group}`} className="menu-group">
+        <Text id={`menu-${group}`} size="xs" c="dimmed" px="sm">
+          {t.groups[group]}
+        </Text>
+        {those.map((s) => {
+          const Icon = s.icon!;
+          return (
+            <NavLink
+              key={s.path}
+              component={RouterLink}
+              to={s.path}
+              end={s.path === '/'}
+              label={t.nav[s.nav!]}
+              leftSection={<Icon size={18} />}
+            />
+          );
+        })}
+      </div>
+    );
+  });
 }
 
 /** Which site's robots are shown and stopped. */

@@ -76,7 +76,7 @@ export function StopButton() {
         >
           <span className="hold-fill" />
           <span>
-            <Text span fw={700} size="sm" display="block" lh={1.2}>
+            <Text span fw={600} size="sm" display="block" lh={1.2}>
               {t.stop}
             </Text>
             <Text span size="xs" display="block" lh={1.2}>

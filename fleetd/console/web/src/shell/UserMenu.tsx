@@ -19,11 +19,12 @@ import { problemOf } from '../api/problem';
 import { stopStream } from '../live/stream';
 import { useLanguage, type Language } from '../text/language';
 import { OwnPassword } from './OwnPassword';
+import { chosenDensity, type Density, keepDensity } from './density';
 import { type Direction, keepDirection } from './direction';
 import { useShellTexts } from './text';
 import { toast } from './toast';
 
-/** Who is signed in, colours, language, direction of text, own password, sign-out. */
+/** Who is signed in, colours, density, language, direction of text, own password, sign-out. */
 export function UserMenu() {
   const t = useShellTexts();
   const me = useMe();
@@ -31,6 +32,7 @@ export function UserMenu() {
   const { language, choose } = useLanguage();
   const { dir, setDirection } = useDirection();
   const location = useLocation();
+  const [density, setDensity] = useState(chosenDensity);
   const [changing, setChanging] = useState(false);
   const signOut = async () => {
     try {
@@ -69,6 +71,20 @@ export function UserMenu() {
                 { value: 'light', label: t.light },
                 { value: 'dark', label: t.dark },
                 { value: 'auto', label: t.auto },
+              ]}
+            />
+            <Text size="xs">{t.density}</Text>
+            <SegmentedControl
+              size="xs"
+              aria-label={t.density}
+              value={density}
+              onChange={(v) => {
+                keepDensity(v as Density);
+                setDensity(v as Density);
+              }}
+              data={[
+                { value: 'comfortable', label: t.comfortable },
+                { value: 'compact', label: t.compact },
               ]}
             />
             <Text size="xs">{t.language}</Text>

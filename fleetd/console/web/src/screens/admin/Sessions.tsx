@@ -45,7 +45,7 @@ export function SessionsOf({ user, own, label }: { user: string; own?: boolean; 
             cell: (s) => (
               <>
                 <Group gap={6}>
-                  <Text fw={600} size="sm" dir="auto" className="any-text" title={s.agent}>
+                  <Text fw={500} size="sm" dir="auto" className="any-text" title={s.agent}>
                     {s.agent ? browserName(s.agent) : t.unknownBrowser}
                   </Text>
                   {s.this && (

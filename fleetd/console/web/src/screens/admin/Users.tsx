@@ -34,7 +34,7 @@ export function Users() {
             head: t.user,
             cell: (u) => (
               <>
-                <Text fw={600} size="sm" className="any-text">
+                <Text fw={500} size="sm" className="any-text">
                   {u.name}
                 </Text>
                 <Text size="xs" c="dimmed" dir="auto" className="any-text">

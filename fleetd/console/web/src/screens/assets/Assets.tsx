@@ -185,7 +185,7 @@ function Row({ a, mayEdit, onDelete }: { a: Asset; mayEdit: boolean; onDelete: (
   return (
     <Table.Tr>
       <Table.Td>
-        <Text fw={600}>{a.name}</Text>
+        <Text fw={500}>{a.name}</Text>
         <Text size="xs" c="dimmed">
           {kind}, {a.media}
         </Text>

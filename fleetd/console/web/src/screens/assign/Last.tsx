@@ -114,7 +114,7 @@ function Item({ of: a, rollout, chosen, onBack }: ItemProps) {
     >
       <Group justify="space-between" align="flex-start" gap="sm">
         <Stack gap={6} flex="1 1 20rem" miw={0}>
-          <Text fw={600} dir="auto" className="any-text" title={whole.join('; ')}>
+          <Text fw={500} dir="auto" className="any-text" title={whole.join('; ')}>
             {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')} {a.reverts && t.again}
           </Text>
           <Text size="sm">

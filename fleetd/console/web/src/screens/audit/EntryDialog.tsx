@@ -45,7 +45,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
     >
       <Stack gap="sm">
         <Group justify="space-between">
-          <Text fw={600} dir="auto">
+          <Text fw={500} dir="auto">
             {words === code ? words : `${words} (${code})`}: {entry.target}
           </Text>
           <Outcome of={entry.outcome} />

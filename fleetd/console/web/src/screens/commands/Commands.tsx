@@ -59,7 +59,7 @@ export default function Commands() {
       </FilterRow>
       {groups.length > 0 && (
         <Stack gap={6} component="section" aria-label={t.refused}>
-          <Text fw={600} size="sm">
+          <Text fw={500} size="sm">
             {t.refused}
           </Text>
           <Text size="xs" c="dimmed">

@@ -52,7 +52,7 @@ export function AlertList() {
         >
           <Group justify="space-between" align="flex-start" className="beside">
             <Stack gap={2}>
-              <Text size="sm" fw={600} dir="auto">
+              <Text size="sm" fw={500} dir="auto">
                 <AlertSubject of={a} />
                 {': '}
                 {name(a)}

@@ -150,7 +150,7 @@ function Row({
     <Table.Tr className={deleted ? 'stale' : undefined}>
       <Table.Td miw={120} style={{ overflowWrap: 'anywhere' }}>
         <Group gap="xs">
-          <Anchor component={Link} to={to} fw={600} dir="auto">
+          <Anchor component={Link} to={to} fw={500} dir="auto">
             {nameOf(e, language)}
           </Anchor>
           {deleted ? <Badge color="gray">{t.deleted}</Badge> : <DraftBadge e={e} />}

@@ -130,7 +130,7 @@ export function Library({ kind }: { kind: Kind }) {
       {entries.isError && <Refused error={entries.error} onRetry={() => void entries.refetch()} />}
       {entries.data?.length === 0 && (
         <Stack gap={4} py="xl" align="center">
-          <Text fw={600}>{t.empty[kind]}</Text>
+          <Text fw={500}>{t.empty[kind]}</Text>
           <Text size="sm" c="dimmed">
             {t.emptyHelp}
           </Text>

@@ -35,7 +35,7 @@ export function LinesDialog({
         {lines.map(({ label, line }) => (
           <Stack key={label} gap={4} component="section" aria-label={label}>
             <Group justify="space-between">
-              <Text size="sm" fw={600}>
+              <Text size="sm" fw={500}>
                 {label}
               </Text>
               <CopyButton value={line}>

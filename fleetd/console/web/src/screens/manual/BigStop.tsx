@@ -22,6 +22,7 @@ export function BigStop() {
       <Button
         color="red.9"
         className="big-stop"
+        fw={600}
         size="xl"
         fullWidth
         aria-disabled={!may}

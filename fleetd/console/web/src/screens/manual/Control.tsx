@@ -90,7 +90,7 @@ function Step({ done, name, children }: { done: boolean; name: string; children?
       <ThemeIcon color={done ? 'green.9' : 'gray.7'} size="sm" radius="xl" aria-hidden>
         {done ? <IconCheck size={14} /> : <IconCircleDashed size={14} />}
       </ThemeIcon>
-      <Text size="sm" fw={done ? 400 : 600}>
+      <Text size="sm" fw={done ? 400 : 500}>
         {name}
       </Text>
       {children}

@@ -36,7 +36,7 @@ export function Driving({ drive }: { drive?: Drive }) {
   return (
     <Part title={t.drive} place={place} aside={drive && <Held drive={drive} />}>
       {drive && !may && (
-        <Text size="sm" fw={600} role="status">
+        <Text size="sm" fw={500} role="status">
           {robot.mode !== 'mnl' ? t.needManual : robot.doing === 'waiting_for_release' ? t.stopLatched : t.needEnable}
         </Text>
       )}
@@ -69,7 +69,7 @@ function Readout() {
         <Text size="xs" c="dimmed">
           {t.speedNow}
         </Text>
-        <Text fw={700} size="xl" data-testid="speed" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        <Text fw={500} size="xl" data-testid="speed" style={{ fontVariantNumeric: 'tabular-nums' }}>
           {number(figures?.vx)} m/s
         </Text>
         <Text size="xs" c="dimmed">
@@ -80,7 +80,7 @@ function Readout() {
         <Text size="xs" c="dimmed">
           {t.turnNow}
         </Text>
-        <Text fw={700} size="xl" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        <Text fw={500} size="xl" style={{ fontVariantNumeric: 'tabular-nums' }}>
           {number(figures?.wz)} rad/s
         </Text>
         <Text size="xs" c="dimmed">
@@ -290,7 +290,7 @@ function Pad({ drive }: { drive?: Drive }) {
         </Text>
       )}
       {drive && chosen !== null && awaitsRest && (
-        <Text size="sm" fw={600} role="status" data-testid="gamepad-rest">
+        <Text size="sm" fw={500} role="status" data-testid="gamepad-rest">
           {t.gamepadRest}
         </Text>
       )}

@@ -110,7 +110,7 @@ function ReceiverRow({ of: r, onEdit, onDelete }: { of: Receiver; onEdit: () => 
   return (
     <Table.Tr data-testid="receiver">
       <Table.Td className={cards.lead}>
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {r.id}
         </Text>
       </Table.Td>
@@ -223,7 +223,7 @@ function RouteRow({ of: r, onEdit, onDelete }: { of: Route; onEdit: () => void; 
   return (
     <Table.Tr data-testid="route" className={r.enabled === false ? 'old' : undefined}>
       <Table.Td className={cards.lead}>
-        <Text size="sm" fw={600} span>
+        <Text size="sm" fw={500} span>
           {r.id}
         </Text>{' '}
         {r.enabled === false && (

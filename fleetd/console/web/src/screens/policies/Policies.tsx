@@ -79,7 +79,7 @@ function PolicyTable({ rows, label }: { rows: readonly Policy[]; label: string }
               <Text size="sm">{p.place}</Text>
             </Table.Td>
             <Table.Td className={cards.lead}>
-              <Anchor component={Link} to={`/policies/${encodeURIComponent(p.id)}`} size="sm" fw={600}>
+              <Anchor component={Link} to={`/policies/${encodeURIComponent(p.id)}`} size="sm" fw={500}>
                 {p.id}
               </Anchor>{' '}
               {!p.enabled && (

@@ -219,7 +219,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
           {of && (
             <Card withBorder>
               <Group justify="space-between">
-                <Text dir="auto" className="any-text" fw={600}>
+                <Text dir="auto" className="any-text" fw={500}>
                   {said(of.text)}
                 </Text>
                 <Button

@@ -52,7 +52,7 @@ function One({ of: r }: { of: Reason }) {
     <Group justify="space-between" align="flex-start" wrap="nowrap" data-testid={`why-${r.kind}`}>
       <Stack gap={2} miw={0}>
         <Group gap="xs">
-          <Text size="sm" fw={600}>
+          <Text size="sm" fw={500}>
             {names[r.kind]}
           </Text>
           {r.pin && (

@@ -38,7 +38,7 @@ export function Answers() {
               <Text size="sm" c="dimmed">
                 {clock(s.at)}
               </Text>
-              <Text size="sm" fw={600} dir="auto">
+              <Text size="sm" fw={500} dir="auto">
                 {s.label}
               </Text>
               <Badge variant="light" tt="none" color={!ended(s) ? 'blue' : done(s) ? 'green' : 'red'}>

@@ -170,7 +170,7 @@ function Control() {
   const left = c && beat ? Math.max(0, Math.round((c.until_ms - beat) / 1000)) : undefined;
   return (
     <Group gap={6} wrap="wrap">
-      <Text size="sm" dir="auto" fw={c ? 600 : 400}>
+      <Text size="sm" dir="auto" fw={c ? 500 : 400}>
         {c ? t.control(c.by ? `${c.by} (${c.holder})` : c.holder || common.nobody, c.scope) : t.free}
         {c && left !== undefined && `, ${t.left(left)}`}
       </Text>

@@ -68,7 +68,7 @@ export function Interrupts() {
   const whyNot = useWhyNot();
   return (
     <Panel title={t.title}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.running} ({robot.interrupts.length})
       </Text>
       {robot.interrupts.length === 0 && <Nothing>{t.noneRunning}</Nothing>}
@@ -103,7 +103,7 @@ function Refused() {
   const events = useEvents(id, { type: 'interrupt_refused', limit: 5 }).data ?? [];
   return (
     <Stack gap={2}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.refused}
       </Text>
       {events.length === 0 && <Nothing>{t.noneRefused}</Nothing>}
@@ -135,7 +135,7 @@ function Raise() {
   const why = whyNot || (robot.mode !== 'ato' ? t.notInAto : !handler ? t.choose : '');
   return (
     <Stack gap={4}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.try}
       </Text>
       <Group align="flex-end" gap="xs">
@@ -177,7 +177,7 @@ function Switches() {
   const all = detail?.state?.interrupters ?? [];
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.switches}
       </Text>
       {all.some((i) => i.state === 'halted') && <Nothing>{t.halted}</Nothing>}

@@ -47,7 +47,7 @@ export function LifeActivities() {
   });
   return (
     <Stack gap={8}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.title}
       </Text>
       {list.isPending && <Nothing>{common.loading}</Nothing>}
@@ -57,7 +57,7 @@ export function LifeActivities() {
         <Group key={a.id} justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
           <Stack gap={0} style={{ minWidth: 0 }}>
             <Group gap={6}>
-              <Text size="sm" fw={600} dir="auto">
+              <Text size="sm" fw={500} dir="auto">
                 {a.id}
               </Text>
               <Badge variant="light" tt="none" color={a.focused ? 'green' : a.why ? 'gray' : 'blue'}>

@@ -55,7 +55,7 @@ export function ModeParams() {
       <Nothing>{!detail ? loading : modes.length === 0 ? t.none : t.help}</Nothing>
       {modes.map((m) => (
         <Stack key={m.id} gap="xs">
-          <Text fw={600} size="sm">
+          <Text fw={500} size="sm">
             {name(m.id)}
           </Text>
           {m.params!.map((p) => (

@@ -55,7 +55,7 @@ export function Modes() {
         <Text size="sm" c="dimmed">
           {common.requested}:
         </Text>
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {name(robot.intended || robot.mode)}
         </Text>
         <Box visibleFrom="xs" lh={0}>
@@ -64,7 +64,7 @@ export function Modes() {
         <Text size="sm" c="dimmed">
           {common.reported}:
         </Text>
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {name(robot.mode)}
           {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${withTerm(terms.ModePhase, robot.mode_phase)}` : ''}
         </Text>

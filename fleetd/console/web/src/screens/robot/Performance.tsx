@@ -106,7 +106,7 @@ export function Performance() {
     <Panel
       title={t.title}
       aside={
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {robot.failed_rounds ? doesText(does, robot) : withTerm(terms.AutoStatus, robot.auto)}
         </Text>
       }
@@ -158,7 +158,7 @@ function Pauses() {
   const steps = wayOut(robot, detail);
   return (
     <Stack gap={4}>
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.pauses} ({robot.pause_holders.length})
       </Text>
       {robot.pause_holders.length === 0 && <Nothing>{t.noPauses}</Nothing>}

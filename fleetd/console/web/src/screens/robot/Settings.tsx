@@ -218,7 +218,7 @@ function Row(p: {
     <Table.Tr data-changed={p.changed || undefined} data-setting={p.name}>
       <Table.Td style={{ verticalAlign: 'top' }}>
         <Stack gap={2}>
-          <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+          <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
             {p.name}
           </Text>
           <Text size="xs" c="dimmed">

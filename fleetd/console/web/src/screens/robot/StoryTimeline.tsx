@@ -76,7 +76,7 @@ export function StoryTimeline({ timeline, current, at, paused }: Props) {
           {t.estimated}
         </Text>
         {at !== undefined && (
-          <Text size="sm" fw={600} data-testid="story-cursor" data-ms={Math.round(at)}>
+          <Text size="sm" fw={500} data-testid="story-cursor" data-ms={Math.round(at)}>
             {t.at(duration(at), duration(timeline.length_ms))}
           </Text>
         )}
@@ -145,7 +145,7 @@ export function StoryTimeline({ timeline, current, at, paused }: Props) {
           return (
             <List.Item key={`${a.step} ${a.act}`} icon={<Icon size={16} aria-hidden />}>
               <Group gap="xs">
-                <Text size="sm" fw={stateOf(i) === 'current' ? 700 : 400} dir="auto">
+                <Text size="sm" fw={stateOf(i) === 'current' ? 500 : 400} dir="auto">
                   {name(a.act)}
                 </Text>
                 {current >= 0 && (

@@ -65,7 +65,7 @@ export function WayOut() {
         <Next key={stepID(first!)} step={first!} />
         {rest.length > 0 && (
           <Stack gap={6}>
-            <Text size="sm" fw={600}>
+            <Text size="sm" fw={500}>
               {t.then}
             </Text>
             <List size="sm" spacing={8} className="step-list" icon={<IconArrowRight size={14} aria-hidden />}>
@@ -113,7 +113,7 @@ function Cause({ first }: { first: Step }) {
   return (
     <Stack gap={2}>
       <Text size="sm">
-        <Text span fw={600}>
+        <Text span fw={500}>
           {t.because}:{' '}
         </Text>
         {!moves && <bdi>{cause}</bdi>}
@@ -182,7 +182,7 @@ function Next({ step }: { step: Step }) {
   return (
     <Stack gap={6} align="flex-start">
       <Text size="sm">
-        <Text span fw={600}>
+        <Text span fw={500}>
           {t.next}:{' '}
         </Text>
         {todo ?? <StepText step={step} />}

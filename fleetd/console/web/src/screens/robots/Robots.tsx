@@ -164,7 +164,7 @@ export default function Robots() {
         <div className={classes.bulk} role="region" aria-label={t.actions} data-testid="bulk">
           <Stack gap={6}>
             <Group gap="sm">
-              <Text fw={600} size="sm" aria-live="polite">
+              <Text fw={500} size="sm" aria-live="polite">
                 {selection.filter ? t.selectedAll(list.matching) : t.selectedSome(selection.ids.size)}
               </Text>
               <Button size="compact-sm" variant="default" onClick={selection.clear}>
@@ -227,7 +227,7 @@ function State({ total, matching, connection, onClear }: StateProps) {
   if (total === 0) {
     return (
       <Stack gap={4} py="xl" align="center" role="status">
-        <Text fw={600}>{t.empty}</Text>
+        <Text fw={500}>{t.empty}</Text>
         <Text c="dimmed" size="sm">
           {t.emptyHelp}
         </Text>
@@ -236,7 +236,7 @@ function State({ total, matching, connection, onClear }: StateProps) {
   }
   return (
     <Stack gap="xs" py="xl" align="center" role="status">
-      <Text fw={600}>{t.noMatch}</Text>
+      <Text fw={500}>{t.noMatch}</Text>
       <Button variant="default" onClick={onClear}>
         {t.filter.clear}
       </Button>

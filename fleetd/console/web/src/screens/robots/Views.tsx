@@ -131,7 +131,7 @@ export function ColumnChooser({ shown, onToggle, compact, onCompact }: ChooserPr
                 onChange={(e) => onToggle(c, e.currentTarget.checked)}
               />
             ))}
-          <Text size="sm" fw={600} id="density">
+          <Text size="sm" fw={500} id="density">
             {t.density}
           </Text>
           <SegmentedControl

@@ -119,7 +119,7 @@ export function DecideDialog({ of: d, what, onClose }: { of: Detail; what: Decid
         }}
       >
         <Stack>
-          <Text dir="auto" fw={600} className="any-text">
+          <Text dir="auto" fw={500} className="any-text">
             {d.name && d.name !== d.content ? d.name : said(d.content)}
           </Text>
           <Text>{t.says[what](n)}</Text>

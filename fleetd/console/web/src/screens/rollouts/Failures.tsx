@@ -30,7 +30,7 @@ export function Failures({ of: d, onShow }: { of: Detail; onShow: (s: RobotState
           <Stack key={f.reason + f.state} gap={4} data-testid="failure">
             <Group gap="xs">
               <Swatch part="failed" />
-              <Text size="sm" fw={600}>
+              <Text size="sm" fw={500}>
                 {t.failed(f.count)} {t.robotStates[f.state as RobotState] ?? f.state}
               </Text>
               <Text size="xs" c="dimmed">

@@ -31,7 +31,7 @@ export function Health({ of: d }: { of: Detail }) {
           {t.healthAbout}
         </Text>
         {d.health.worse && (
-          <Text size="sm" fw={600} dir="auto">
+          <Text size="sm" fw={500} dir="auto">
             {t.worse}: {because(d.health.worse)}
           </Text>
         )}

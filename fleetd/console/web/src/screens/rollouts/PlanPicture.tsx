@@ -31,12 +31,12 @@ export function PlanPicture({ of: p }: { of: Plan }) {
     );
   return (
     <Stack gap="sm" data-testid="plan">
-      <Text fw={600}>{t.planOf(p.total, p.waves.length)}</Text>
+      <Text fw={500}>{t.planOf(p.total, p.waves.length)}</Text>
       <ol className={classes.stairs}>
         {p.waves.map((w, n) => (
           <li key={w.number}>
             <Group gap="xs">
-              <Text size="sm" fw={600} dir="auto">
+              <Text size="sm" fw={500} dir="auto">
                 {w.number + 1}. {w.name || t.wave(w.number + 1)}
               </Text>
               <Text size="sm">{t.waveRobots(w.total)}</Text>
@@ -59,7 +59,7 @@ export function PlanPicture({ of: p }: { of: Plan }) {
       </ol>
       <Group gap="xs">
         <IconFlag size={18} aria-hidden />
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {p.expected_end ? t.ends(dateTime(p.expected_end)) : t.endsNever}
         </Text>
       </Group>
@@ -93,7 +93,7 @@ function Robots({ title, rows, refuse }: { title: string; rows: Plan['refused'];
     <Stack gap={6} data-testid={refuse ? 'refused' : 'warned'}>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         {refuse ? <Swatch part="failed" /> : <IconAlertTriangle size={18} className="in-text" aria-hidden />}
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={500}>
           {title}
         </Text>
       </Group>

@@ -74,7 +74,7 @@ function Row({ of: r }: { of: Summary }) {
   return (
     <Table.Tr data-testid="rollout">
       <Table.Td className={cards.lead}>
-        <Anchor component={Link} to={`/rollouts/${encodeURIComponent(r.id)}`} size="sm" fw={600} className="any-text">
+        <Anchor component={Link} to={`/rollouts/${encodeURIComponent(r.id)}`} size="sm" fw={500} className="any-text">
           <span dir="auto">{named ? r.name : said}</span>
         </Anchor>
         <Text size="xs" c="dimmed" dir="auto" className="any-text">

@@ -42,7 +42,7 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
   return (
     <Stack gap={4} data-testid="wave" data-state={w.state}>
       <Group gap="xs">
-        <Text size="sm" fw={600} dir="auto">
+        <Text size="sm" fw={500} dir="auto">
           {w.number + 1}. {w.name || t.wave}
         </Text>
         <Badge variant="light" color={waveColor[w.state]} tt="none">

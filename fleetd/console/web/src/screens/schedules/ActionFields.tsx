@@ -82,7 +82,7 @@ function ContentFields({ form: f, onChange }: Omit<Props, 'label'>) {
     <>
       {f.content && (
         <Group justify="space-between">
-          <Text fw={600} size="sm" dir="auto" className="any-text">
+          <Text fw={500} size="sm" dir="auto" className="any-text">
             {said(contentText(f.content))}
           </Text>
           <Button

@@ -57,7 +57,7 @@ export function Calendar() {
       {of?.zone ? (
         <Stack gap="xs">
           <Group gap="sm">
-            <Text fw={600}>{t.week(dayText(from), dayText(plusDays(from, 6)))}</Text>
+            <Text fw={500}>{t.week(dayText(from), dayText(plusDays(from, 6)))}</Text>
             <Text size="sm" c="dimmed">
               {t.inZone(of.zone)}
             </Text>

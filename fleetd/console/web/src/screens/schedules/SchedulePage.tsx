@@ -214,7 +214,7 @@ function Form({ of, known }: { of?: Schedule; known: string[] }) {
                     <List.Item key={i.at}>
                       {i.local}
                       {i.note && (
-                        <Text span size="sm" fw={600} dir="auto">
+                        <Text span size="sm" fw={500} dir="auto">
                           {' '}
                           – {i.note}
                         </Text>

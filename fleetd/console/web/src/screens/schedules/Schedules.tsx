@@ -102,7 +102,7 @@ function Row({ of: s }: { of: Schedule }) {
   return (
     <Table.Tr data-testid="schedule" className={off ? 'old' : undefined}>
       <Table.Td className={cards.lead}>
-        <Anchor component={Link} to={`/schedules/${encodeURIComponent(s.id)}`} size="sm" fw={600}>
+        <Anchor component={Link} to={`/schedules/${encodeURIComponent(s.id)}`} size="sm" fw={500}>
           {s.id}
         </Anchor>
         {(s.site_of || s.owner) && (

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { addressOf } from '../../base';
 import { api, data } from '../../api/client';
 import { type Problem, problemOf } from '../../api/problem';
+import { BrandMark } from '../../shell/BrandMark';
 import { Password } from '../../shell/Password';
 import { nextOf } from './next';
 import { refusalOf } from './refusal';
@@ -40,7 +41,7 @@ export default function SignIn() {
         <form onSubmit={(e) => void submit(e)}>
           <Stack>
             <div>
-              <Text fw={700}>Troupe</Text>
+              <BrandMark name={false} />
               <Title order={1} size="h2">
                 {t.title}
               </Title>
