@@ -86,7 +86,7 @@ test('somebody without the right to enable sees why', async ({ browser, world })
   await world.cli('user', 'add', ben, '--role', 'author', '--no-password');
   await givePassword(world, ben, words);
   const page = await another(browser, ben, '/robots/r1');
-  const enable = page.getByRole('button', { name: 'Enable', exact: true }).first();
+  const enable = page.getByRole('button', { name: 'Let it move', exact: true }).first();
   await expect(enable).toHaveAttribute('aria-disabled', 'true');
   await enable.hover();
   await expect(page.getByText('You do not have the right to').first()).toBeVisible();

@@ -100,14 +100,14 @@ test('an entry is said in words: to which mode, why, and how it ended', async ({
   await world.cli('user', 'add', user, '--role', 'viewer', '--no-password');
   await page.goto('/audit');
   const sent = page.getByRole('row', { name: new RegExp(why) }).first();
-  await expect(sent).toContainText('switch the mode to manual (mnl)');
+  await expect(sent).toContainText('switch the mode to manual');
   await expect(page.getByRole('row', { name: new RegExp(`${user} viewer`) })).toContainText('add a user');
   const refused = page.getByRole('row', { name: /say something.*refused/ }).first();
   await expect(refused).toContainText('the sender does not have control');
   await expect(page.getByRole('table')).not.toContainText(/SUCCEEDED|REJECTED/);
   // On a phone, too, and nothing of it is beside the page.
   await page.setViewportSize({ width: 390, height: 844 });
-  await expect(sent).toContainText('switch the mode to manual (mnl)');
+  await expect(sent).toContainText('switch the mode to manual');
   const inside = (x: { x: number; width: number }) => x.x >= 0 && x.x + x.width <= 390;
   for (const cell of await sent.getByRole('cell').filter({ visible: true }).all())
     expect(inside((await cell.boundingBox())!)).toBe(true);

@@ -227,7 +227,7 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   await expect(dialog.getByTestId('what-it-does')).toBeVisible();
   await expect(page.getByRole('option')).toHaveCount(0); // the list would cover it
   await dialog.getByRole('combobox', { name: 'Robot that performs it' }).click();
-  await page.getByRole('option', { name: 'r1 in manual mode (mnl), enabled' }).click();
+  await page.getByRole('option', { name: 'r1 in manual mode, free to move' }).click();
   await expect(dialog.getByRole('combobox', { name: 'Robot that performs it' })).toHaveValue('r1'); // still chosen
   await dialog.getByRole('combobox', { name: 'Robot that performs it' }).click();
   await expect(page.getByRole('option', { name: /^r3 .*needs manual mode/ })).toBeVisible();

@@ -53,8 +53,8 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   await hand.press(button('Try on a robot…'));
   const dialog = page.getByRole('dialog');
   await hand.choose(dialog.getByRole('combobox', { name: 'Robot that performs it' }), 'r3');
-  await hand.press(dialog.getByRole('button', { name: 'Set it to manual mode (mnl)' }));
-  const enable = dialog.getByRole('button', { name: 'Enable it: it may move' });
+  await hand.press(dialog.getByRole('button', { name: 'Set it to manual mode' }));
+  const enable = dialog.getByRole('button', { name: 'Let it move' });
   const perform = dialog.getByRole('button', { name: 'Perform' });
   await expect(enable.or(perform.and(page.locator(':enabled')))).toBeVisible();
   if (await enable.isVisible()) await hand.press(enable);

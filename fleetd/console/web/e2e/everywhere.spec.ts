@@ -129,7 +129,7 @@ async function isGerman(page: Page, path: string): Promise<void> {
     .locator('button, [role=tab], label, h1, h2, th')
     .evaluateAll((all) => all.map((e) => (e.getAttribute('aria-label') ?? e.textContent ?? '').trim()));
   const english = names.filter((n) =>
-    /^(Save|Cancel|Close|Delete|Release|Enable|Start|Search|Filters?|Clear.*|Robots?|State|Stories|Acts|Name|When|Who|Why|Add.*|New.*|Settings|Loading|Retry|Overview)$/.test(
+    /^(Save|Cancel|Close|Delete|Release|Let it move|Start|Search|Filters?|Clear.*|Robots?|State|Stories|Acts|Name|When|Who|Why|Add.*|New.*|Settings|Loading|Retry|Overview)$/.test(
       n,
     ),
   );

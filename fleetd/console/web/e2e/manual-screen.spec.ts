@@ -280,7 +280,7 @@ test('on a tablet neither the note after a stop nor the stick covers a Stop, and
 
   await page.getByRole('button', { name: 'Give back' }).tap();
   await page.getByRole('button', { name: 'Back to automatic' }).tap();
-  await expect(page.getByText('Not in manual mode (mnl)')).toBeVisible();
+  await expect(page.getByText('Not in manual mode')).toBeVisible();
   await page.close();
 });
 
@@ -307,9 +307,9 @@ const states: Record<
       return () => world.cli('stop', 'release', id, '--why', 'test');
     },
     shows: async (page) => {
-      const enable = page.getByRole('button', { name: 'Enable motion' });
+      const enable = page.getByRole('button', { name: 'Let it move' });
       await expect(enable).toHaveAttribute('aria-disabled', 'true');
-      await expect(page.getByText('A latched stop keeps the robot stopped: release the stop first.')).toBeVisible();
+      await expect(page.getByText('A stop keeps the robot stopped: release it first.')).toBeVisible();
     },
   },
   'it is not connected': {

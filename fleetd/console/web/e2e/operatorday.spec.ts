@@ -83,8 +83,8 @@ async function selection(page: Page, hand: Hand): Promise<void> {
   };
   await select();
   for (const [mode, does] of [
-    ['manual (mnl)', 'in manual mode'],
-    ['automatic (ato)', 'performing'],
+    ['manual', 'in manual mode'],
+    ['automatic', 'performing'],
   ] as const) {
     await hand.press(bulk.getByRole('button', { name: 'Set mode' }));
     await hand.pick(page.getByRole('menuitem', { name: mode }));
@@ -110,8 +110,8 @@ async function selection(page: Page, hand: Hand): Promise<void> {
   await hand.write(page.getByLabel('Why may the robots move again?'), 'the hall is empty');
   await hand.press(page.getByRole('button', { name: 'Release', exact: true }));
   await expect(latched).toBeHidden();
-  await both('waiting to be enabled');
-  await hand.press(bulk.getByRole('button', { name: 'Enable' }));
+  await both('kept stopped');
+  await hand.press(bulk.getByRole('button', { name: 'Let move' }));
   await send('the hall is empty');
   await both('performing');
 }

@@ -106,6 +106,6 @@ test('the dialog of a release stays while the robot comes and goes, and the next
   });
   await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
   await expect(page.locator('body')).toHaveAttribute('data-met', 'none');
-  await touchOnce(way.getByRole('button', { name: 'Enable' }));
+  await touchOnce(way.getByRole('button', { name: 'Let it move' }));
   await expect.poll(() => world.cli('robot', 'get', 'r2')).toContain('ENABLED');
 });

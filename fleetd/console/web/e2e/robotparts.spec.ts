@@ -13,15 +13,15 @@ test('a mode that is not possible says why', async ({ page, world }) => {
   await world.cli('mode', 'set', 'mnl', 'r3', '--wait');
   await open(page, '/robots/r3');
   const modes = page.getByRole('group', { name: 'Mode', exact: true });
-  const automatic = modes.getByRole('button', { name: 'Switch to Automatic (ato)' });
+  const automatic = modes.getByRole('button', { name: 'Switch to Automatic' });
   await expect(automatic).not.toHaveAttribute('aria-disabled', 'true');
   await world.cli('story', 'withdraw', 'r3', '--wait');
   await expect(automatic).toHaveAttribute('aria-disabled', 'true');
-  await expect(modes).toContainText('(no_default_story)');
+  await expect(modes).toContainText('no story');
   await world.cli('story', 'assign', 'museum-welcome', 'r3', '--wait');
   await expect(automatic).not.toHaveAttribute('aria-disabled', 'true');
   await automatic.click();
-  await expect(modes.getByRole('button', { name: 'Automatic (ato): in charge' })).toBeVisible();
+  await expect(modes.getByRole('button', { name: 'Automatic: in charge' })).toBeVisible();
 });
 
 test('every pause names who holds it, and each is continued by itself', async ({ page, world }) => {
@@ -53,14 +53,14 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   const at = '2026-01-02T03:04:05Z';
   const refused = { robot: 'r2', boot: 'b1', seq: 1, ts: at, received: at, type: 'interrupt_refused', data };
   await page.route(/\/api\/v1\/events\?.*interrupt_refused/, (route) => route.fulfill({ json: { events: [refused] } }));
-  await expect(interrupts).toContainText('power, power: this handler already runs (ignored_duplicate), 3 times');
+  await expect(interrupts).toContainText('power, power: this reaction already runs, 3 times');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.12}');
   const body = part(page, 'Body and link');
   await expect(body).toContainText('Battery: 12 %');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.9}');
   await expect(body).toContainText('Battery: 90 %');
   await expect(interrupts).toContainText('Running (0)');
-  // An interrupter is forbidden and allowed.
+  // A trigger is forbidden and allowed.
   const touch = interrupts.getByRole('switch', { name: /^touch/ });
   await touch.click({ force: true });
   await expect(touch).not.toBeChecked();
@@ -88,7 +88,7 @@ test('life: what has the focus, what would come next, and why each activity does
   await world.cli('activity', 'assign', 'greet-visitor,invite-to-tour,answer-touch', 'r1', '--wait');
   await open(page, '/robots/r1');
   const life = part(page, 'Autonomous life');
-  await expect(life).toContainText('(solitary)');
+  await expect(life).toContainText('on its own, without people');
   await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('none');
   await expect(life).toContainText('Activities, and why each does not start now');
   await expect(life).toContainText(/greet-visitor.*people/);

@@ -145,11 +145,11 @@ test('on a phone the sheet of a stopped robot has the way out, and a refusal is 
   const way = sheet.getByTestId('way-out');
   await expect(way).toContainText('Next: Make sure that it is safe, then release the stop.');
   await expect(way).toContainText('nora stopped it');
-  await expect(sheet.getByRole('button', { name: 'Enable' }).last()).toHaveAttribute('aria-disabled', 'true');
+  await expect(sheet.getByRole('button', { name: 'Let it move' }).last()).toHaveAttribute('aria-disabled', 'true');
   await way.getByRole('button', { name: 'Release…' }).click();
   await page.getByLabel('Why may it move again?').fill('the child is with its parents');
   await page.getByRole('button', { name: 'Release', exact: true }).click();
-  await way.getByRole('button', { name: 'Enable' }).click();
+  await way.getByRole('button', { name: 'Let it move' }).click();
   await expect(way).toBeHidden();
 });
 
@@ -158,9 +158,9 @@ test('what robots refuse is shown with the reason', async ({ page, world }) => {
   await page.goto('/robots');
   await live(page);
   await page.getByLabel('Select r3').check();
-  await page.getByTestId('bulk').getByRole('button', { name: 'Enable' }).click();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Let move' }).click();
   await page.getByRole('button', { name: 'Send to 1 robot' }).click();
-  await expect(page.getByText('Enable: done by 0 of 1')).toBeVisible();
+  await expect(page.getByText('Let move: done by 0 of 1')).toBeVisible();
   await expect(page.getByTestId('toasts')).toContainText(/1 refused by the robot: .*\(r3\)/);
   await page.getByTestId('latched').getByRole('button', { name: 'Release…' }).click();
   await page.getByLabel('Why may the robots move again?').fill('the child is with its parents');
@@ -230,7 +230,7 @@ for (const scheme of inShard('light' as const, 'dark' as const)) {
     await live(page);
     await page.getByLabel('Select r1').check();
     await accessible(page);
-    await page.getByTestId('bulk').getByRole('button', { name: 'Enable' }).click();
+    await page.getByTestId('bulk').getByRole('button', { name: 'Let move' }).click();
     await expect(page.getByTestId('dry-run')).toBeVisible();
     await accessible(page);
   });

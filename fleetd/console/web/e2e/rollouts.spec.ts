@@ -52,7 +52,7 @@ test('a rollout is seen to fail at its canary, and gives the robot back what it 
   await expect(async () => expect(await world.cli('robot', 'get', robot)).toContain('museum-welcome')).toPass();
   // The list has it, with the assignments.
   await page.getByRole('link', { name: 'All rollouts' }).click();
-  await expect(page.getByTestId('rollout').first()).toContainText('Quiet hour, revision 1');
+  await expect(page.getByTestId('rollout').first()).toContainText('Quiet hour, rev. 1');
   await expect(page.getByTestId('rollout').first()).toContainText('Rolled back');
   await expect(page.getByTestId('rollout').filter({ hasText: 'assignment' }).first()).toContainText('all at once');
 });

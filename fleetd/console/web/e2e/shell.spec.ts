@@ -150,7 +150,7 @@ test('a stop from the page of a robot is latched, its card releases it, and no b
   await way.getByRole('button', { name: 'Release…' }).click();
   await page.getByLabel('Why may it move again?').fill('the child has left the stage');
   await page.getByRole('button', { name: 'Release', exact: true }).click();
-  await expect(way.getByRole('button', { name: 'Enable' })).toBeVisible();
+  await expect(way.getByRole('button', { name: 'Let it move' })).toBeVisible();
   await expect(page.locator('body')).not.toHaveAttribute('data-banner', 'shown');
 });
 

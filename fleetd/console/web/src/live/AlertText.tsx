@@ -86,8 +86,8 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; sche
         </Text>
         {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
       </Text>
-      <Text size="xs" c="dimmed" className="any-text">
-        {t.since(dateTime(a.first_ts))} · {a.type} ({a.source})
+      <Text size="xs" c="dimmed" className="any-text" title={`${a.type} (${a.source})`}>
+        {t.since(dateTime(a.first_ts))}
       </Text>
     </Stack>
   );

@@ -6,7 +6,7 @@ import { Link } from 'react-router';
 import type { Robot } from '../api/client';
 import { texts } from '../text/language';
 import { useReasonTexts, whyText } from '../text/reasons';
-import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
+import { inWords, useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
 import { useNameOf } from './entries';
 import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
 
@@ -28,7 +28,7 @@ export const usePerformingTexts = texts(
     safe_mode: 'in safe mode, waits for an operator',
     other_mode: 'in another mode',
     switching: 'changing its mode',
-    disabled: 'waiting to be enabled',
+    disabled: 'kept stopped',
     waiting_for_release: 'stopped: waiting for release',
     needs_reset: 'stopped: needs a reset',
     stop_input: 'stop input pressed at the robot',
@@ -56,7 +56,7 @@ export const usePerformingTexts = texts(
     safe_mode: 'im sicheren Modus, wartet auf eine Bedienperson',
     other_mode: 'in einem anderen Modus',
     switching: 'wechselt den Modus',
-    disabled: 'wartet auf Freigabe der Bewegung',
+    disabled: 'bleibt stehen',
     waiting_for_release: 'gestoppt: der Stopp ist nicht aufgehoben',
     needs_reset: 'gestoppt: braucht ein Zurücksetzen',
     stop_input: 'Stopp-Eingang am Roboter gedrückt',
@@ -103,20 +103,20 @@ export function useAbout(): (of: Performing['of']) => string {
   };
 }
 
-/** A function that says the contract's terms in words, each with the term beside them. */
-export function useTermsText(): (p: Performing) => string {
+/** A function that says the contract's terms in words; for tooltips with each term beside its words. */
+export function useTermsText(say = withTerm): (p: Performing) => string {
   const words: Record<Term[0], Record<string, string>> = {
     ...useTermWords(),
     presence: usePresenceWords(),
     mark: useMarkWords(),
   };
-  return ({ terms }) => terms.map(([table, code]) => withTerm(words[table], code)).join(', ');
+  return ({ terms }) => terms.map(([table, code]) => say(words[table], code)).join(', ');
 }
 
 interface Props {
   robot: Robot;
   of?: Performing;
-  /** Shows the contract's terms beside it. */
+  /** Says its state in more words beside it. */
   terms?: boolean;
   /** Leads to the page of the robot. */
   link?: boolean;
@@ -128,6 +128,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
   const t = usePerformingTexts();
   const p = given ?? performing(robot);
   const term = useTermsText()(p);
+  const words = useTermsText(inWords)(p);
   const Icon = icons[p.tone];
   const look: BadgeProps = {
     size,
@@ -149,7 +150,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
         )}
         {terms && (
           <Text span size="xs" c="dimmed">
-            {term}
+            {words}
           </Text>
         )}
       </span>

@@ -68,16 +68,16 @@ export const useShellTexts = texts(
     releasing: 'being released',
     latched: (n: number) =>
       n === 1
-        ? '1 latched stop keeps robots stopped until it is released'
-        : `${n} latched stops keep robots stopped until they are released`,
-    latchedOne: (whom: string) => `A latched stop keeps ${whom} stopped until it is released`,
+        ? '1 stop keeps robots stopped until it is released'
+        : `${n} stops keep robots stopped until they are released`,
+    latchedOne: (whom: string) => `A stop keeps ${whom} stopped until it is released`,
     latchedBy: (who: string, at: string) => `${who} at ${at}`,
     somebody: 'somebody',
     allRobots: 'all robots',
     robots: (n: number) => (n === 1 ? '1 robot' : `${n} robots`),
     notPersisted: 'not stored yet',
     incomplete:
-      'There may be more latched stops: the server (fleetd) has not read its database yet, or a robot reports one that is not stored.',
+      'There may be more stops: the server (fleetd) has not read its database yet, or a robot has one that is not stored.',
     release: 'Release…',
     releaseTitle: (whom: string) => `Release ${whom}`,
     releaseWhom: 'Releases',
@@ -90,14 +90,15 @@ export const useShellTexts = texts(
     releasesOthers: (n: number) => `This stop keeps ${n} robots stopped: all of them are released.`,
     releaseWhyOne: 'Why may it move again?',
     releaseWhy: 'Why may the robots move again?',
-    releaseHelp: 'Nothing moves because of this. The next step is to enable each robot, when nobody is in its way.',
+    releaseHelp: 'Nothing moves because of this. The next step is to let each robot move, when nobody is in its way.',
     releaseHaltHelp:
-      'Nothing moves because of this. The next steps are to reset each robot, and to enable it when nobody is in its way.',
+      'Nothing moves because of this. The next steps are to reset each robot, and to let it move when nobody is in its way.',
     releaseNow: 'Release',
     releaseStops: 'release stops',
     released: (whom: string) => `Release accepted: ${whom}`,
-    releasedHelp: 'Nothing performs yet. Next: the page of a robot says what is left, usually Enable.',
-    releasedHalt: 'Nothing performs yet. Next: the page of a robot says what is left, usually Reset, then Enable.',
+    releasedHelp: 'Nothing performs yet. Next: the page of a robot says what is left, usually “Let it move”.',
+    releasedHalt:
+      'Nothing performs yet. Next: the page of a robot says what is left, usually “Reset”, then “Let it move”.',
     releasedAlready: 'This stop is released already.',
     cancel: 'Cancel',
     brokerLost:
@@ -217,16 +218,16 @@ export const useShellTexts = texts(
     releasing: 'wird aufgehoben',
     latched: (n: number) =>
       n === 1
-        ? '1 verriegelter Stopp hält Roboter an, bis er aufgehoben wird'
-        : `${n} verriegelte Stopps halten Roboter an, bis sie aufgehoben werden`,
-    latchedOne: (whom: string) => `Ein verriegelter Stopp hält ${whom} an, bis er aufgehoben wird`,
+        ? '1 Stopp hält Roboter an, bis er aufgehoben wird'
+        : `${n} Stopps halten Roboter an, bis sie aufgehoben werden`,
+    latchedOne: (whom: string) => `Ein Stopp hält ${whom} an, bis er aufgehoben wird`,
     latchedBy: (who: string, at: string) => `${who} um ${at}`,
     somebody: 'jemand',
     allRobots: 'alle Roboter',
     robots: (n: number) => `${n} Roboter`,
     notPersisted: 'noch nicht gespeichert',
     incomplete:
-      'Es kann weitere verriegelte Stopps geben: der Server (fleetd) hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
+      'Es kann weitere Stopps geben: der Server (fleetd) hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
     release: 'Stopp aufheben…',
     releaseTitle: (whom: string) => `Stopp aufheben: ${whom}`,
     releaseWhom: 'Gilt für',
@@ -242,7 +243,7 @@ export const useShellTexts = texts(
     releaseHelp:
       'Dadurch bewegt sich nichts: die Bewegung bleibt gesperrt. Geben Sie sie danach einzeln frei, wenn niemand im Weg ist.',
     releaseHaltHelp:
-      'Dadurch bewegt sich nichts: Roboter in E_STOP bleiben es. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
+      'Dadurch bewegt sich nichts: Roboter, die ein Zurücksetzen brauchen, brauchen es weiter. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
     releaseNow: 'Stopp aufheben',
     releaseStops: 'Stopps aufzuheben',
     released: (whom: string) => `Aufhebung des Stopps angenommen: ${whom}`,

@@ -1,5 +1,6 @@
 import { alerts, type AlertType } from '../contract';
 import { texts } from './language';
+import { plainText } from './plain';
 
 /** What an alert says to people: its name, what it means, and what ends it. */
 export interface AlertWords {
@@ -34,11 +35,11 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
   },
   unit_error: {
     title: 'a unit that moves reports an error',
-    wayOut: 'Repair the unit, then reset the robot and enable it.',
+    wayOut: 'Repair the unit, then reset the robot and let it move.',
   },
   device_critical: {
     title: 'a unit is unsafe',
-    wayOut: 'Repair the unit and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
+    wayOut: 'Repair the unit and acknowledge the fault, or wait until it has cooled. Then let the robot move.',
   },
   device_disabled: {
     title: 'a unit is out of use',
@@ -67,15 +68,15 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
   },
   calibration_waits: {
     title: 'calibration waits',
-    wayOut: 'Make sure that nobody is near, then enable the robot. Calibration goes on by itself.',
+    wayOut: 'Make sure that nobody is near, then let the robot move. Calibration goes on by itself.',
   },
   calibration_failed: {
     title: 'calibration failed',
-    wayOut: 'Remove the cause that is named, then switch to start-up (str) again.',
+    wayOut: 'Remove the cause that is named, then switch to start-up again.',
   },
   map_pending: {
     title: 'a new map waits',
-    wayOut: 'When nobody is near, switch to start-up (str): calibration takes the new map.',
+    wayOut: 'When nobody is near, switch to start-up: calibration takes the new map.',
   },
   memory_lost: {
     title: 'it lost its memory',
@@ -102,7 +103,7 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
   },
   stop_not_held: {
-    title: 'it does not hold a stop that is latched',
+    title: 'it does not hold a stop that keeps it stopped',
     wayOut: 'fleetd publishes the stop again and the robot stops. Release the stop if it is over.',
   },
   content_damaged: {
@@ -174,13 +175,13 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
   },
   robot_stopped: {
     title: 'it is stopped until somebody releases the stop',
-    wayOut: 'Find out why it was stopped. When it is safe, release the stop, then enable the robot.',
+    wayOut: 'Find out why it was stopped. When it is safe, release the stop, then let the robot move.',
   },
 };
 
 const withMeaning = (type: AlertType): [AlertType, AlertWords] => [
   type,
-  { ...english[type], means: sentence(alerts[type].replaceAll('`', '')) },
+  { ...english[type], means: sentence(plainText(alerts[type].replaceAll('`', ''))) },
 ];
 
 /** What each type of alert means to people. */
@@ -267,12 +268,12 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
     calibration_failed: {
       title: 'die Kalibrierung schlug fehl',
       means: 'Das Hochfahren endete nicht, wie es soll; der Roboter ist für andere Modi nicht bereit.',
-      wayOut: 'Beseitigen Sie die genannte Ursache und wechseln Sie noch einmal zum Hochfahren (str).',
+      wayOut: 'Beseitigen Sie die genannte Ursache und wechseln Sie noch einmal zum Hochfahren.',
     },
     map_pending: {
       title: 'eine neue Karte wartet',
       means: 'Der Roboter bekam eine andere Karte und fährt noch nach der vorigen.',
-      wayOut: 'Wechseln Sie zum Hochfahren (str), wenn niemand nahe ist: die Kalibrierung nimmt die neue Karte.',
+      wayOut: 'Wechseln Sie zum Hochfahren, wenn niemand nahe ist: die Kalibrierung nimmt die neue Karte.',
     },
     memory_lost: {
       title: 'sein Gedächtnis ist verloren',
@@ -281,8 +282,7 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
     },
     not_persisted: {
       title: 'sein Stopp ist nicht gespeichert',
-      means:
-        'Ein Stopp ist am Roboter verriegelt, doch sein Datenträger konnte ihn nicht speichern: ein Neustart beendet ihn.',
+      means: 'Ein Stopp gilt am Roboter, doch sein Datenträger konnte ihn nicht speichern: ein Neustart beendet ihn.',
       wayOut: 'Starten Sie den Roboter nicht neu. Schaffen Sie Platz auf dem Datenträger, oder tauschen Sie ihn.',
     },
     disk_refuses: {
@@ -308,7 +308,7 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       wayOut: 'Weisen Sie es erneut zu, um es zu übernehmen, oder nehmen Sie es zurück. Der Hinweis nennt die Befehle.',
     },
     stop_not_held: {
-      title: 'er hält einen verriegelten Stopp nicht',
+      title: 'er hält einen Stopp nicht, der für ihn gilt',
       means: 'Laut Liste ist dieser Roboter angehalten. Er ist es nicht, etwa nach dem Einspielen einer älteren Kopie.',
       wayOut:
         'fleetd veröffentlicht den Stopp erneut, und der Roboter hält an. Heben Sie den Stopp auf, wenn er vorbei ist.',

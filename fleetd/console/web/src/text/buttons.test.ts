@@ -11,11 +11,11 @@ test.each([
     'the story is paused by ada; “Continue” releases it',
   ],
   ['no client has control; acquire it with control/acquire', 'no client has control; acquire it with “Take control”'],
-  ['release the latched stop stop-1-a, stop-2-b, then safety/enable', 'release the latched stop, then “Enable”'],
-  ['mode/set ato starts the story', '“automatic (ato)” starts the story'],
+  ['release the latched stop stop-1-a, stop-2-b, then safety/enable', 'release the stop, then “Let it move”'],
+  ['mode/set ato starts the story', '“automatic” starts the story'],
   [
     'the handler performs only what act/perform asks for',
-    'the handler performs only what “perform an act in between” asks for',
+    'the reaction performs only what “perform an act in between” asks for',
   ],
   ['the file and/or the folder', 'the file and/or the folder'],
 ])('%s', (text, shown) => {

@@ -1,5 +1,6 @@
 import { texts } from './language';
-import { useTermWords, withTerm } from './terms';
+import { plainText } from './plain';
+import { inWords, useTermWords } from './terms';
 import { useVerbWords } from './verbs';
 
 /** The buttons that send the verbs which texts of robots name. */
@@ -14,7 +15,7 @@ const useButtons = texts(
       'interrupt/cancel': 'End it',
       'interrupt/request': 'Raise',
       'life/stop-focus': 'End the activity',
-      'safety/enable': 'Enable',
+      'safety/enable': 'Let it move',
       'safety/reset': 'Reset',
       'sys/ack-fault': 'It is repaired',
     } as Record<string, string>,
@@ -39,14 +40,15 @@ const useButtons = texts(
 const verb = /\b([a-z]+\/[a-z-]+)\b(?: (str|mnl|ato)\b)?(?: with token [^\s;,]+|, or by its name [^\s;,]+)?/g;
 const latches = /\brelease the latched stops? [^\s;,]+(?:, stop-[^\s;,]+)*/g;
 
-/** A text of a robot with the console's buttons in place of the verbs that they send. */
+/** A text of a robot with the console's buttons in place of the verbs that they send, and without words of the contract. */
 export function inButtons(text: string): string {
   const t = useButtons.now();
   const words: Record<string, string> = useVerbWords.now();
   const modes: Record<string, string> = useTermWords.now().ModeID;
-  return text.replace(latches, 'release the latched stop').replace(verb, (found, id: string, mode?: string) => {
-    if (id === 'mode/set' && mode) return t.quoted(withTerm(modes, mode));
+  const named = text.replace(latches, 'release the stop').replace(verb, (found, id: string, mode?: string) => {
+    if (id === 'mode/set' && mode) return t.quoted(inWords(modes, mode));
     const button = t.of[id] ?? words[id];
     return button ? t.quoted(button) + (mode ? ` ${mode}` : '') : found;
   });
+  return plainText(named);
 }

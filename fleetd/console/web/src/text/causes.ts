@@ -102,7 +102,7 @@ export const useCauseWords = texts<{ [Source in keyof Causes]: Record<Causes[Sou
       kill: 'jemand beendete den Modus sofort',
       'kill-no-successor': 'jemand beendete den Modus sofort, und kein anderer darf beginnen',
       died: 'der Modus ist ausgefallen',
-      'link-lost': 'kein Lebenszeichen (Heartbeat) erreicht den Roboter',
+      'link-lost': 'kein Lebenszeichen erreicht den Roboter',
       shutdown: 'das Programm des Roboters endet',
       end: 'das Programm des Roboters endet',
     },

@@ -2,7 +2,7 @@ import type { Schemas } from '../api/client';
 import { type AlertWords, alertTitle } from './alerts';
 import { inButtons } from './buttons';
 import { reasonText } from './reasons';
-import { withTerm } from './terms';
+import { inWords } from './terms';
 
 type Event = Pick<Schemas['Event'], 'type' | 'source' | 'cause' | 'data'>;
 type Words = Record<string, string>;
@@ -27,12 +27,12 @@ export function eventText(words: Words, { type, data }: Pick<Event, 'type' | 'da
   return [what, typeof act === 'string' && act].filter(Boolean).join(': ');
 }
 
-/** Why it happened, in words with the code beside them; a text of a robot or a person as it is. */
+/** Why it happened, in words; a text of a robot or a person as it is. */
 export function causeText(t: EventTables, { type, source, cause }: Pick<Event, 'type' | 'source' | 'cause'>): string {
   if (!cause) return '';
-  if (type.startsWith('alert_') && Object.hasOwn(t.alerts, cause)) return `${alertTitle(t.alerts, cause)} (${cause})`;
+  if (type.startsWith('alert_') && Object.hasOwn(t.alerts, cause)) return alertTitle(t.alerts, cause);
   const own = t.causes[source];
-  if (own && Object.hasOwn(own, cause)) return withTerm(own, cause);
+  if (own && Object.hasOwn(own, cause)) return inWords(own, cause);
   return Object.hasOwn(t.reasons, cause) ? reasonText(t.reasons, cause) : cause;
 }
 
@@ -44,7 +44,7 @@ export function detailsText(t: EventTables, { source, data }: Pick<Event, 'sourc
     if (typeof value !== 'string') return JSON.stringify(value);
     if (name === 'reason') return Object.hasOwn(t.reasons, value) ? reasonText(t.reasons, value) : value;
     const words = name === 'from' || name === 'to' ? t.states[source] : undefined;
-    return words && Object.hasOwn(words, value) ? withTerm(words, value) : value;
+    return words && Object.hasOwn(words, value) ? inWords(words, value) : value;
   };
   return Object.entries(data)
     .filter(([, v]) => v !== '' && v !== null)

@@ -1,9 +1,10 @@
 import { events, type EventType } from '../contract';
 import { texts } from './language';
+import { inPlainWords } from './plain';
 
 /** What each type of event means to people. The console calls a point a place. */
 export const useEventWords = texts<Record<EventType, string>>(
-  { ...events, point_saved: 'a place was taught', point_deleted: 'a taught place was deleted' },
+  { ...inPlainWords(events), point_saved: 'a place was taught', point_deleted: 'a taught place was deleted' },
   {
     booted: 'das Programm des Roboters hat begonnen',
     ending: 'das Programm des Roboters soll enden',

@@ -1,9 +1,10 @@
 import { type Reason, reasons } from '../contract';
 import { inButtons } from './buttons';
 import { texts } from './language';
+import { inPlainWords } from './plain';
 
 /** What each reason of the contract means to people. */
-export const useReasonTexts = texts<Record<Reason, string>>(reasons, {
+export const useReasonTexts = texts<Record<Reason, string>>(inPlainWords(reasons), {
   bad_request: 'die Nachricht war nicht verständlich',
   unknown_verb: 'der Roboter kennt diesen Befehl nicht',
   id_reuse: 'die Nummer des Befehls wurde schon verwendet',
@@ -40,7 +41,7 @@ export const useReasonTexts = texts<Record<Reason, string>>(reasons, {
   mode_failed: 'der Modus ist ausgefallen',
   safety_disabled: 'der Roboter darf sich nicht bewegen; geben Sie die Bewegung frei',
   needs_reset: 'der Roboter ist gestoppt, bis er zurückgesetzt wird; setzen Sie ihn zurück',
-  latched: 'er ist gestoppt, bis der Stopp aufgehoben wird (verriegelt)',
+  latched: 'er ist gestoppt, bis der Stopp aufgehoben wird',
   link_lost: 'kein Lebenszeichen erreichte den Roboter',
   estop_input: 'ein Stopp-Eingang am Roboter ist gedrückt',
   local_only: 'nur der Knopf am Roboter setzt ihn zurück',
@@ -57,7 +58,7 @@ export const useReasonTexts = texts<Record<Reason, string>>(reasons, {
   unknown_handler: 'der Roboter kennt diese Reaktion nicht',
   unknown_interrupter: 'der Roboter kennt diesen Auslöser nicht',
   interrupter_stopped: 'der Auslöser ist abgeschaltet',
-  ignored_global: 'die Geschichte ist pausiert, oder die Automatik (ato) ist nicht aktiv',
+  ignored_global: 'die Geschichte ist pausiert, oder die Automatik ist nicht aktiv',
   ignored_duplicate: 'diese Reaktion läuft schon',
   ignored_condition: 'die Bedingung dieser Reaktion ist nicht erfüllt',
   unknown_activity: 'der Roboter hat diese Aktivität nicht',
@@ -89,8 +90,19 @@ export function whyText(words: Record<string, string>, why: string, otherwise = 
   return Object.hasOwn(words, why) ? inButtons(words[why]!) : otherwise;
 }
 
-/** A reason and its detail as a sentence, with the code for those who look it up. */
+const useOwn = texts(
+  { withOwn: (_: string, own: string) => own },
+  { withOwn: (said, own) => `${said}; er sagt: „${own}“` },
+);
+
+/**
+ * A reason in the language of the page. A detail is the robot's own sentence, in English: on an English page it says
+ * more than the words for the code; on another it stands behind them, as the robot's words.
+ */
 export function reasonText(words: Record<string, string>, reason?: string, detail?: string): string {
-  if (!reason) return inButtons(detail ?? '');
-  return `${inButtons(detail || words[reason] || reason.replaceAll('_', ' '))} (${reason})`;
+  const own = inButtons(detail ?? '');
+  if (!reason) return own;
+  const said = Object.hasOwn(words, reason) ? inButtons(words[reason]!) : '';
+  if (own && said) return useOwn.now().withOwn(said, own);
+  return own || said || reason.replaceAll('_', ' ');
 }

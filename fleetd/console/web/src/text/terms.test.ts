@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { type AlertWords, useAlertWords } from './alerts';
-import { withTerm } from './terms';
+import { inWords, withTerm } from './terms';
 
 // The texts of both languages, without a browser that has one of them.
 vi.mock('./language', () => ({ texts: (en: object, de: object) => ({ en, de }) }));
@@ -17,7 +17,9 @@ test('each alert has a name, what it means and a way out, in both languages', ()
   expect(en.stop_not_held!.means).toMatch(/^fleetd raises it: /);
 });
 
-test('a code stands beside its words, and one that is new is readable', () => {
+test('a page has the words for a code, a tooltip the code beside them, and one that is new is readable', () => {
+  expect(inWords({ E_STOP: 'stopped until it is reset' }, 'E_STOP')).toBe('stopped until it is reset');
+  expect(inWords({}, 'brand_new')).toBe('brand new');
   expect(withTerm({ E_STOP: 'stopped until it is reset' }, 'E_STOP')).toBe('stopped until it is reset (E_STOP)');
   expect(withTerm({}, 'brand_new')).toBe('brand new');
 });

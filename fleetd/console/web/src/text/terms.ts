@@ -20,8 +20,8 @@ export const useTermWords = texts<Terms>(
   {
     ModeID: { str: 'start-up', mnl: 'manual', ato: 'automatic', safe: 'safe mode' },
     SafetyState: {
-      DISABLED: 'may not move',
-      ENABLED: 'may move',
+      DISABLED: 'kept stopped',
+      ENABLED: 'free to move',
       SOFT_STOP: 'is stopping after its shutdown act',
       STOP: 'is stopping',
       HALT: 'is halting',
@@ -31,9 +31,9 @@ export const useTermWords = texts<Terms>(
     ModePhase: { running: 'running', switching: 'is changing', stopping: 'is ending', failed: 'failed' },
     AutoStatus: {
       halt: 'not in automatic',
-      idle: 'the story runs',
-      paused: 'the story is paused',
-      stopped: 'ready, no story runs',
+      idle: 'playing',
+      paused: 'paused',
+      stopped: 'not playing',
     },
     LifeState: {
       disabled: 'does nothing by itself',
@@ -79,7 +79,7 @@ export const useTermWords = texts<Terms>(
   {
     ModeID: { str: 'Hochfahren', mnl: 'Handbetrieb', ato: 'Automatik', safe: 'sicherer Modus' },
     SafetyState: {
-      DISABLED: 'darf sich nicht bewegen',
+      DISABLED: 'bleibt stehen',
       ENABLED: 'darf sich bewegen',
       SOFT_STOP: 'hält nach dem Schlussakt an',
       STOP: 'hält an',
@@ -90,9 +90,9 @@ export const useTermWords = texts<Terms>(
     ModePhase: { running: 'läuft', switching: 'wechselt', stopping: 'endet', failed: 'ausgefallen' },
     AutoStatus: {
       halt: 'nicht in der Automatik',
-      idle: 'die Geschichte läuft',
-      paused: 'die Geschichte pausiert',
-      stopped: 'bereit, keine Geschichte läuft',
+      idle: 'spielt',
+      paused: 'pausiert',
+      stopped: 'spielt nicht',
     },
     LifeState: {
       disabled: 'tut nichts von selbst',
@@ -167,7 +167,12 @@ export const useMarkWords = texts(
   },
 );
 
-/** The words for a code with the code beside them; the code alone, readable, if there are none. */
+/** The words for a code; the code itself, readable, if there are none. */
+export function inWords(words: Record<string, string>, code?: string): string {
+  return code ? (words[code] ?? code.replaceAll('_', ' ')) : '';
+}
+
+/** The words for a code with the code beside them, for tooltips. */
 export function withTerm(words: Record<string, string>, code?: string): string {
   if (!code) return '';
   const said = words[code];

@@ -2,7 +2,7 @@ import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } 
 
 import { useEffect, useRef } from 'react';
 
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { useFieldWord } from '../editor/fields/words';
 import { RevertButton } from './RevertButton';
@@ -97,7 +97,7 @@ export function Progress({
               rows={[...all]
                 .sort((a, b) => steps.indexOf(a.step) - steps.indexOf(b.step))
                 .map((r) => {
-                  const reported = withTerm(phases, r.report?.phase) || t.nothing;
+                  const reported = inWords(phases, r.report?.phase) || t.nothing;
                   const state = stepText(t, r.step, what);
                   return [
                     r.robot,

@@ -85,12 +85,9 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                 <Author of={e} />
               </Table.Td>
               <Table.Td className={classes.what}>
-                <Text size="sm">{words}</Text>
-                {words !== code && (
-                  <Text size="xs" c="dimmed">
-                    {code}
-                  </Text>
-                )}
+                <Text size="sm" title={code}>
+                  {words}
+                </Text>
               </Table.Td>
               <Table.Td className={classes.target}>
                 <Text size="sm" dir="auto" lineClamp={2} className="any-text">

@@ -1,5 +1,5 @@
 import { useAuditedWords } from '../../text/audited';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
 import { type Entry, modeOf, verbOf } from './entry';
 import { useAuditTexts } from './text';
@@ -20,7 +20,7 @@ export function useWhat(): (e: Entry, begun?: Entry) => What {
     const verb = verbOf(e);
     const mode = modeOf(e) || (begun ? modeOf(begun) : '');
     const code = verb || e.what;
-    if (mode) return { words: t.toMode(withTerm(modes, mode)), code };
+    if (mode) return { words: t.toMode(inWords(modes, mode)), code };
     return { words: (verb ? verbs[verb] : audited[e.what]) ?? code, code };
   };
 }

@@ -121,12 +121,9 @@ export default function Commands() {
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Text size="sm">{verbs[c.verb] ?? c.verb}</Text>
-                    {verbs[c.verb] && (
-                      <Text size="xs" c="dimmed">
-                        {c.verb}
-                      </Text>
-                    )}
+                    <Text size="sm" title={c.verb}>
+                      {verbs[c.verb] ?? c.verb}
+                    </Text>
                   </Table.Td>
                   <Table.Td data-label={t.who} miw={80}>
                     <Text size="sm" dir="auto" className="any-text">

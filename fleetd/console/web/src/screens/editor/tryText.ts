@@ -7,12 +7,12 @@ export const useTryTexts = texts(
     choose: 'Choose a robot',
     none: 'There is no robot yet.',
     groups: {
-      ready: 'Ready: manual mode (mnl), enabled',
+      ready: 'Ready: manual mode, free to move',
       step: 'After a step in this dialog',
       cannot: 'Not possible now',
     },
-    ready: 'in manual mode (mnl), enabled',
-    needs: (doing: string) => `${doing}; needs manual mode (mnl)`,
+    ready: 'in manual mode, free to move',
+    needs: (doing: string) => `${doing}; needs manual mode`,
     held: (who: string) => `${who} has control of it`,
     all: 'The whole draft',
     chosen: (n: number) => (n === 1 ? 'Only what is chosen (1)' : `Only what is chosen (${n})`),
@@ -45,12 +45,12 @@ export const useTryTexts = texts(
     faulty: 'The draft has errors, or something is still missing. See the list of problems.',
     notManual: (robot: string, mode: string, name: string) =>
       mode === 'ato'
-        ? `${robot} is in automatic mode (ato). Manual mode ends its story.`
-        : `${robot} is in another mode: ${name}. It has to be in manual mode (mnl).`,
-    manual: 'Set it to manual mode (mnl)',
+        ? `${robot} is in automatic mode. Manual mode ends its story.`
+        : `${robot} is in another mode: ${name}. It has to be in manual mode.`,
+    manual: 'Set it to manual mode',
     stopped: (robot: string, state: string) => `${robot}: ${state}. Its page says why, and what to do next.`,
-    notEnabled: (robot: string) => `${robot} may not move yet. Look at it, then enable it.`,
-    enable: 'Enable it: it may move',
+    notEnabled: (robot: string) => `${robot} is kept stopped. Look at it, then let it move.`,
+    enable: 'Let it move',
     back: 'Back to automatic',
     forbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
     page: 'Open its page',
@@ -71,12 +71,12 @@ export const useTryTexts = texts(
     choose: 'Roboter wählen',
     none: 'Es gibt noch keinen Roboter.',
     groups: {
-      ready: 'Bereit: Handbetrieb (mnl), Bewegung freigegeben',
+      ready: 'Bereit: Handbetrieb, Bewegung freigegeben',
       step: 'Nach einem Schritt in diesem Dialog',
       cannot: 'Jetzt nicht möglich',
     },
-    ready: 'im Handbetrieb (mnl), Bewegung freigegeben',
-    needs: (doing) => `${doing}; braucht den Handbetrieb (mnl)`,
+    ready: 'im Handbetrieb, Bewegung freigegeben',
+    needs: (doing) => `${doing}; braucht den Handbetrieb`,
     held: (who) => `${who} hat die Kontrolle`,
     all: 'Den ganzen Entwurf',
     chosen: (n) => `Nur das Ausgewählte (${n})`,
@@ -108,9 +108,9 @@ export const useTryTexts = texts(
     faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
     notManual: (robot, mode, name) =>
       mode === 'ato'
-        ? `${robot} ist in der Automatik (ato). Der Handbetrieb beendet seine Geschichte.`
-        : `${robot} ist in einem anderen Modus: ${name}. Er muss im Handbetrieb (mnl) sein.`,
-    manual: 'In den Handbetrieb setzen (mnl)',
+        ? `${robot} ist in der Automatik. Der Handbetrieb beendet seine Geschichte.`
+        : `${robot} ist in einem anderen Modus: ${name}. Er muss im Handbetrieb sein.`,
+    manual: 'In den Handbetrieb setzen',
     stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
     notEnabled: (robot) => `${robot} darf sich noch nicht bewegen. Sehen Sie ihn an, dann geben Sie ihn frei.`,
     enable: 'Bewegung freigeben',

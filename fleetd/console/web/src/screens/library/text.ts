@@ -7,7 +7,7 @@ export const useLibraryTexts = texts(
     one: { act: 'act', story: 'story', activity: 'activity' },
     about: {
       act: 'An act is a short performance: what the robot says, shows and does, by time. Stories and activities are made of acts.',
-      story: 'A story is a list of acts that a robot performs by itself in automatic mode (ato).',
+      story: 'A story is a list of acts that a robot performs by itself in automatic mode.',
       activity: 'An activity is a small story that a robot starts by itself, such as greeting people.',
     },
     create: { act: 'New act', story: 'New story', activity: 'New activity' },
@@ -107,8 +107,7 @@ export const useLibraryTexts = texts(
     one: { act: 'Akt', story: 'Geschichte', activity: 'Aktivität' },
     about: {
       act: 'Ein Akt ist eine kurze Vorführung: was der Roboter sagt, zeigt und tut, nach der Zeit. Geschichten und Aktivitäten bestehen aus Akten.',
-      story:
-        'Eine Geschichte ist eine Liste von Akten, die ein Roboter im automatischen Modus (ato) von selbst aufführt.',
+      story: 'Eine Geschichte ist eine Liste von Akten, die ein Roboter im automatischen Modus von selbst aufführt.',
       activity: 'Eine Aktivität ist eine kleine Geschichte, die ein Roboter von selbst beginnt, etwa Leute begrüßen.',
     },
     create: { act: 'Neuer Akt', story: 'Neue Geschichte', activity: 'Neue Aktivität' },

@@ -1,7 +1,7 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { clock, dateTime } from '../../text/time';
 import { batteryOf } from './battery';
 import { ActionButton, useWhyNot } from './ActionButton';
@@ -98,7 +98,7 @@ export function Body() {
         rows={[
           [
             t.link,
-            `${withTerm(terms.LinkState, s.link.state)}, ${common.since(dateTime(s.link.since))}${s.link.client ? ` (${s.link.client})` : ''}`,
+            `${inWords(terms.LinkState, s.link.state)}, ${common.since(dateTime(s.link.since))}${s.link.client ? ` (${s.link.client})` : ''}`,
           ],
           [t.roundTrip, robot.presence.round_trip_ms ? `${robot.presence.round_trip_ms} ms` : ''],
           [t.budget, s.link.budget_ms ? `${(s.link.budget_ms / 1000).toFixed(1)} s` : ''],

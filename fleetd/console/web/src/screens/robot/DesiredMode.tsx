@@ -6,7 +6,7 @@ import { lineOf } from '../../api/lines';
 import { aboutOf } from '../../live/report';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { useModeOfRobot } from './Modes';
 import { Facts, Panel } from './Panel';
@@ -107,7 +107,7 @@ export function DesiredModePanel() {
                 ? [t.otherFleet]
                 : [
                     said.mode && name(said.mode),
-                    withTerm(terms.DeployPhase, said.phase),
+                    inWords(terms.DeployPhase, said.phase),
                     reasonText(reasons, said.reason, said.detail),
                     said.diverged && t.diverged,
                     wanted && about === 'another' && t.another,

@@ -2,7 +2,7 @@ import { Accordion, Badge, Group, Stack, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { duration } from './elapsed';
@@ -92,7 +92,7 @@ export function Life() {
       title={t.title}
       aside={
         <Badge variant="light" tt="none" color={life.state === 'safeguard' ? 'red' : 'blue'}>
-          {withTerm(terms.LifeState, life.state)}
+          {inWords(terms.LifeState, life.state)}
         </Badge>
       }
     >
@@ -208,7 +208,7 @@ export function Life() {
                 ))}
                 {(life.state_history ?? []).map((s) => (
                   <Text key={s.since} size="sm" c="dimmed">
-                    {clock(s.since)} {withTerm(terms.LifeState, s.state)}
+                    {clock(s.since)} {inWords(terms.LifeState, s.state)}
                   </Text>
                 ))}
               </Accordion.Panel>

@@ -17,7 +17,7 @@ const useTexts = texts(
     title: 'Parameters of modes',
     none: 'The modes of this robot have no parameters.',
     help: 'They take effect at once, and the robot keeps them over a restart.',
-    now: (value: string, standard: string) => `reported: ${value}, default: ${standard}`,
+    now: (value: string, standard: string) => `now: ${value}, default: ${standard}`,
     set: 'Set',
     reset: 'Default',
     isDefault: 'it is the default already',

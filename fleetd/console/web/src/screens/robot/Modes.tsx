@@ -8,7 +8,7 @@ import { useModeName } from '../../text/modes';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useRightTexts } from '../../text/rights';
 import { clock } from '../../text/time';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { ActionButton } from './ActionButton';
 import { useEvents, usePage } from './page';
 import { PartLines } from './PartLines';
@@ -66,7 +66,7 @@ export function Modes() {
         </Text>
         <Text size="sm" fw={500}>
           {name(robot.mode)}
-          {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${withTerm(terms.ModePhase, robot.mode_phase)}` : ''}
+          {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${inWords(terms.ModePhase, robot.mode_phase)}` : ''}
         </Text>
         <PartLines />
       </Group>

@@ -2,7 +2,7 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { obeysAnother } from '../../live/report';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
@@ -96,7 +96,7 @@ export function Performance() {
   const act = useNameOf('act');
   const ref = (r?: { id: string; rev: number }) => (r ? common.revision(name(r.id), r.id, r.rev) : t.noStory);
   const phase = [
-    !obeysAnother(robot.desired) && withTerm(terms.DeployPhase, robot.desired.phase),
+    !obeysAnother(robot.desired) && inWords(terms.DeployPhase, robot.desired.phase),
     reasonText(reasons, robot.desired.reason, obeysAnother(robot.desired) ? '' : robot.desired.detail),
   ]
     .filter(Boolean)
@@ -107,7 +107,7 @@ export function Performance() {
       title={t.title}
       aside={
         <Text size="sm" fw={500}>
-          {robot.failed_rounds ? doesText(does, robot) : withTerm(terms.AutoStatus, robot.auto)}
+          {robot.failed_rounds ? doesText(does, robot) : inWords(terms.AutoStatus, robot.auto)}
         </Text>
       }
     >
@@ -132,7 +132,7 @@ export function Performance() {
             t.failed,
             s?.queue.failed.map((f) => `${act(f.act)}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
           ],
-          [t.running, s?.running?.map((r) => `${withTerm(verbs, r.verb)}, ${r.client}`).join('; ') ?? ''],
+          [t.running, s?.running?.map((r) => `${inWords(verbs, r.verb)}, ${r.client}`).join('; ') ?? ''],
         ]}
       />
       {ms !== undefined && length > 0 && (

@@ -29,7 +29,7 @@ const useTexts = texts(
     notSaved: 'The robot could not save this: a restart would lose it.',
     states: {
       ENABLED: 'yes',
-      DISABLED: 'no: it waits to be enabled',
+      DISABLED: 'no: it is kept stopped until somebody lets it move',
       SOFT_STOP: 'it performs its shutdown act, then stops',
       STOP: 'it brakes',
       HALT: 'all units halt',

@@ -26,7 +26,7 @@ const useTexts = texts(
     notYet: 'has not reported about it yet',
     later: 'The robot is not connected: it gets the story when it is back.',
     choose: 'Another story',
-    one: (name: string, rev: number, length: string) => `${name}, revision ${rev}, ${length}`,
+    one: (name: string, rev: number, length: string) => `${name}, rev. ${rev}, ${length}`,
     unpublished: 'not published',
     when: 'When it changes over',
     applies: { next_act: 'after the act', now: 'at once', next_start: 'at the next start of the story' },

@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { useNameOf } from '../library/api';
 import { Why } from '../policies/Why';
 import { useActing } from './acting';
@@ -59,7 +59,7 @@ export default function StoryTab() {
               [t.story, common.revision(name(story.id), story.id, story.rev)],
               [
                 t.status,
-                [withTerm(terms.AutoStatus, robot.auto), reasonText(reasons, robot.auto_reason)]
+                [inWords(terms.AutoStatus, robot.auto), reasonText(reasons, robot.auto_reason)]
                   .filter(Boolean)
                   .join(': '),
               ],

@@ -142,7 +142,7 @@ function StepText({ step }: { step: Step }) {
     case 'repair':
       return <span dir="auto">{t.steps.repair(step.unit, step.fault, step.rests)}</span>;
     case 'mode':
-      return <span>{t.steps.mode(`${words[modeKey(robot.mode)]} (${robot.mode ?? '?'})`)}</span>;
+      return <span>{t.steps.mode(words[modeKey(robot.mode)])}</span>;
     case 'continue':
       return (
         <span dir="auto">

@@ -17,13 +17,13 @@ export const useWayOutTexts = texts(
       startAgain: 'Start it again at the robot.',
       broker: 'Bring the broker back: until then nobody knows here what the robot does. Look at the robot itself.',
       adopt: 'It is not part of this fleet yet.',
-      report: 'It has not reported its state yet. This takes a few seconds after it connected.',
+      report: 'It has not said yet what it does. This takes a few seconds after it connected.',
       stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
       wait: 'It is stopping. This takes a moment.',
       reset:
         'Its units take no commands; motors may still hold with power. A reset clears their errors; it does not move yet.',
       resetAtRobot: 'A stop input was pressed at the robot. Press the reset button on its body; it does not move yet.',
-      enable: 'Make sure that nobody is in its way, then enable it: it can move at once.',
+      enable: 'Make sure that nobody is in its way, then let it move: it can move at once.',
       story: 'It has no story to perform.',
       start: 'Its story has ended or was stopped.',
       shutDown: (at: string) => `It was shut down at ${at}.`,
@@ -31,7 +31,7 @@ export const useWayOutTexts = texts(
       release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string, rests: boolean) =>
         `${unit}: ${fault}. ${rests ? 'It keeps the robot at rest' : 'It is not used'} until it is repaired.`,
-      mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
+      mode: (mode: string) => `It is ${mode}; it performs in automatic.`,
       continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
       resume: 'Its story waits after a stop or a lost connection, so that nothing moves by itself.',
       failing: (rounds: number, error: string, hint: string) =>
@@ -52,7 +52,7 @@ export const useWayOutTexts = texts(
     buttons: {
       adopt: 'Add to the fleet',
       reset: 'Reset',
-      enable: 'Enable',
+      enable: 'Let it move',
       story: 'Choose a story',
       start: 'Start the story',
       release: 'Release…',
@@ -107,7 +107,7 @@ export const useWayOutTexts = texts(
       release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string, rests: boolean) =>
         `${unit}: ${fault}. ${rests ? 'Der Roboter ruht' : 'Niemand benutzt sie'}, bis das behoben ist.`,
-      mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
+      mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik auf.`,
       continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
       resume:
         'Seine Geschichte wartet nach einem Stopp oder einer verlorenen Verbindung, damit sich nichts von selbst bewegt.',

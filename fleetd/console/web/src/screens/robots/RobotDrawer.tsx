@@ -11,7 +11,7 @@ import { useRobot } from '../../live/robots';
 import { useStopMeans } from '../../shell/scope';
 import { inButtons } from '../../text/buttons';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
-import { useTermWords, withTerm } from '../../text/terms';
+import { inWords, useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { joined } from '../robot/joined';
 import { PageContext, useDetail, useStale } from '../robot/page';
@@ -117,7 +117,7 @@ function Facts({ r }: { r: Robot }) {
   const rows: [string, ReactNode][] = [
     [t.facts.presence, <Presence key="p" r={r} />],
     [t.facts.mode, <Mode key="m" r={r} />],
-    [t.facts.safety, [withTerm(terms.SafetyState, r.safety), reasonText(reasons, r.cause)].filter(Boolean).join(', ')],
+    [t.facts.safety, [inWords(terms.SafetyState, r.safety), reasonText(reasons, r.cause)].filter(Boolean).join(', ')],
     [t.facts.story, <Story key="s" r={r} />],
     [t.facts.act, r.story && r.act && act(r.act)],
     [
@@ -142,7 +142,7 @@ function Facts({ r }: { r: Robot }) {
       list(r.alerts.map((a) => `${name(a)} – ${inButtons([a.detail, a.hint].filter(Boolean).join('; '))}`)),
     ],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
-    [t.facts.life, r.life && [withTerm(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
+    [t.facts.life, r.life && [inWords(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.versionSkew, r.version_skew],
     [t.facts.labels, list(Object.entries(r.labels).map(([k, v]) => `${k}=${v}`))],
   ];

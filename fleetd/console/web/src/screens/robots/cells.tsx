@@ -97,7 +97,7 @@ export function Mode({ r }: { r: Robot }) {
   if (!r.mode) return <>–</>;
   return (
     <span title={[r.mode, r.mode_phase].filter(Boolean).join(', ')}>
-      {name(r.mode)} <span className={classes.dim}>{r.mode}</span>
+      {name(r.mode)}
       {r.intended && r.intended !== r.mode && <span className={classes.dim}> → {t.requested(name(r.intended))}</span>}
     </span>
   );

@@ -114,7 +114,7 @@ export const useRolloutsTexts = texts(
     healthRows: {
       offline: 'not connected',
       critical: 'with a critical alert',
-      latched: 'stopped, latched',
+      latched: 'kept stopped',
       act_errors: 'acts that failed',
       interrupts: 'interrupts per robot',
     },
@@ -328,7 +328,7 @@ export const useRolloutsTexts = texts(
     healthRows: {
       offline: 'nicht verbunden',
       critical: 'mit kritischem Alarm',
-      latched: 'gestoppt, verriegelt',
+      latched: 'gestoppt',
       act_errors: 'gescheiterte Akte',
       interrupts: 'Unterbrechungen je Roboter',
     },

@@ -113,7 +113,7 @@ const german: [string, string][] = [
   ],
   [
     'with a latched stop: (\\d+) of (\\d+), and (\\d+) of (\\d+) of the others',
-    'mit einem verriegelten Halt: $1 von $2, von den anderen $3 von $4',
+    'mit einem Stopp: $1 von $2, von den anderen $3 von $4',
   ],
   [
     'failed acts: (\\d+) of (\\d+), and (\\d+) of (\\d+) of the others',
