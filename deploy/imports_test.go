@@ -42,6 +42,7 @@ var testSupport = map[string]bool{
 	"fleetd/provider/providertest": true,
 	"fleetd/trace/tracetest":       true,
 	"deploy/mosquittotest":         true,
+	"deploy/natstest":              true,
 	"deploy/stage":                 false, // deploy/demo imports it, too
 }
 
