@@ -200,6 +200,10 @@ func TestRevokedRobotIsCutOffNATS(t *testing.T) {
 	fleetd, _ := dial(schema.RoleFleetd, "fleetd")
 	r1, _ := dial(schema.RoleRobot, "r1")
 	r2, _ := dial(schema.RoleRobot, "r2")
+	for name, robot := range map[string]*brokertest.Client{"r1": r1, "r2": r2} {
+		robot.Retain(ns.Topic(schema.TopicState, name), "{}")
+		robot.Ping()
+	}
 
 	revoke(fleetd, 1, `"r1"`)
 	reloaded()
@@ -208,7 +212,14 @@ func TestRevokedRobotIsCutOffNATS(t *testing.T) {
 		t.Error("the revoked robot came back")
 	}
 	r2.Ping()
+	fleetd.Retain(ns.Topic(schema.TopicDesiredStory, "r2"), "{}") // kept after the removal of what r1 had retained
+	fleetd.Subscribe(ns.Topic(schema.TopicDesiredStory, "+"), ns.Topic(schema.TopicState, "+"))
+	fleetd.Expect(ns.Topic(schema.TopicDesiredStory, "r2"))
+	fleetd.Expect(ns.Topic(schema.TopicState, "r2"))
 	fleetd.Ping()
+	if kept := fleetd.Inbox("#"); len(kept) != 0 {
+		t.Errorf("nats-server still retains %v", kept)
+	}
 
 	write(natsUserLines + "r3 robot\n")
 	reloaded()

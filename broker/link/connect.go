@@ -104,7 +104,11 @@ func (s *session) connect(ctx context.Context) error {
 	<-tok.Done() // bounded: by the dial's context, then by the handshake deadline
 	if err := tok.Error(); err != nil {
 		if rc := tok.ReturnCode(); rc >= 1 && rc <= 5 {
-			return fmt.Errorf("connect as %q: %w: %s", s.cfg.ClientID, ErrRefused, packets.ConnackReturnCodes[rc])
+			err := fmt.Errorf("connect as %q: %w: %s", s.cfg.ClientID, ErrRefused, packets.ConnackReturnCodes[rc])
+			if other := s.cfg.Engine.otherEngine(s.cfg.ClientID, rc); other != nil {
+				err = fmt.Errorf("%w; %w", err, other)
+			}
+			return err
 		}
 		if s.conn != nil {
 			s.conn.Close()

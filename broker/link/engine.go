@@ -1,6 +1,10 @@
 package link
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Engine is the kind of MQTT server that a link connects to. The zero value is Troupe.
 type Engine string
@@ -52,3 +56,46 @@ func (e Engine) subscribeQoS(qos byte) byte { return min(qos, engines[e].maxSubs
 
 // liveQoS returns the QoS of a message for those that are connected now.
 func (e Engine) liveQoS(qos byte) byte { return min(qos, engines[e].maxLiveQoS) }
+
+// ErrOtherEngine: the CONNECT was refused as an engine other than Config.Engine refuses it. No engine says in MQTT 3.1.1 what it
+// is before a client is connected.
+var ErrOtherEngine = errors.New("the broker may be of another engine")
+
+// otherEngine returns what to do about a refused CONNECT that another engine explains, or nil.
+func (e Engine) otherEngine(clientID string, code byte) error {
+	const clientIDRefused = 2
+	switch {
+	case code != clientIDRefused:
+		return nil
+	case e == NATS && strings.Contains(clientID, "_"):
+		return fmt.Errorf("%w: releases of Troupe's broker before v0.3.0 accept no underscore in a client id; then use --engine troupe", ErrOtherEngine)
+	case e != NATS && strings.Contains(clientID, "."):
+		return fmt.Errorf("%w: NATS accepts no dot in a client id; then use --engine nats", ErrOtherEngine)
+	}
+	return nil
+}
+
+// Difference is a row of the table of differences between the engines in docs/cluster.md.
+type Difference struct{ What, Troupe, Mosquitto, NATS string }
+
+// Differences are what a client, or a person who runs a fleet, notices of the engine. What fleetd and robots rely on is the same
+// on all of them: they use MQTT 3.1.1 and answers of their own, and no notice.
+var Differences = []Difference{
+	{"client ids of fleetd and robots", "name, or name, dot and suffix; an underscore from v0.3.0 on", "any; the same as at Troupe's", "name, or name, underscore and suffix: it refuses a dot"},
+	{"whose client id", "bound to the user", "any user may use any, and so end another's connection", "any user may use any, and so end another's connection"},
+	{"QoS of their subscriptions", "as the table of topics says", "the same", "0: each of QoS 1 is a consumer that all nodes keep. What is lost with a connection is asked for again after it: retained documents, answers"},
+	{"QoS of commands and live stops", "1", "1", "0: at 1 each waits until a majority of the nodes has it. Their senders wait for the answer of the robot, as always"},
+	{"filters of a subscription", "any that has a topic that the client may read; it gets these", "any; it gets what it may read", "only such that the client may read all of: an observer lists its topics instead of `troupe/v1/#`"},
+	{"a refused message", "acknowledged, with a notice to the sender", "acknowledged, without a notice", "acknowledged, without a notice; the log of the node has it"},
+	{"a command to a robot that is away", "notice `undelivered`", "no answer", "no answer"},
+	{"a command or a stop with the retain flag", "not retained", "retained; robots refuse the command, fleetd removes it", "retained; robots refuse the command, fleetd removes it"},
+	{"a newer connection with the same client id", "ends the older one, with the notice `taken_over`", "ends the older one; the other's presence or will shows it", "ends the older one, also on another node; the other's presence or will shows it"},
+	{"rates", "limited for each client, stops exempt", "not limited", "not limited"},
+	{"a subscriber that does not read", "disconnected after 1 s", "messages beyond `max_queued_messages` are dropped", "disconnected after `write_deadline`, 10 s"},
+	{"wills", "only to say that the sender is lost, or to stop robots", "on every topic that the client may write", "on every topic that the client may write; the wills of a node die with it, and robots that it had are offline once their heartbeats are missed"},
+	{"who a certificate is", "the URI of its holder", "its common name", "the URI of its holder, or the subject `CN=NAME,OU=ROLE` for roles other than robot and fleetd"},
+	{"certificates and passwords", "both at one listener", "a listener for each", "one of both at a node"},
+	{"a new robot", "needs its certificate alone", "needs its line in the users file", "needs its line in the users file, which may be there before the robot"},
+	{"a revoked robot", "disconnected at once", "refused at its next connect, once `crlfile` was read again", "disconnected within seconds by `broker nats-users`; what it retained is deleted. By name alone: not by the serial number of a certificate"},
+	{"retained documents after a restart", "gone; their writers publish them again", "kept, with `persistence`", "kept; after a power cut of all nodes as of the last `sync_interval`"},
+}

@@ -1,6 +1,13 @@
 package link
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/deploy/natstest"
+)
 
 func TestClientIDAndQoSFitTheEngine(t *testing.T) {
 	for engine, want := range map[Engine]struct {
@@ -14,5 +21,34 @@ func TestClientIDAndQoSFitTheEngine(t *testing.T) {
 	}
 	if e, err := ParseEngine("emqx"); err == nil {
 		t.Errorf("%q is an engine", e)
+	}
+}
+
+// A client that takes NATS for another engine is told which setting to correct.
+func TestRefusalOfNATSNamesTheEngine(t *testing.T) {
+	s := natstest.Start(t, "", "")
+	for _, c := range []struct {
+		engine Engine
+		suffix string
+		help   string
+	}{{Troupe, "blob", "--engine nats"}, {NATS, "blob", ""}, {Troupe, "", ""}} {
+		states := make(chan State, 10)
+		l, err := Open(t.Context(), Config{URL: "mqtt://" + s.Address, Engine: c.engine, Name: "r1", Suffix: c.suffix,
+			OnState: func(s State) { states <- s }, BackoffMin: time.Minute, BackoffMax: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first State
+		for first = range states {
+			if first.Phase != Connecting {
+				break
+			}
+		}
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if refused := first.Phase == Refused; refused != (c.help != "") || refused && !(errors.Is(first.Err, ErrOtherEngine) && strings.Contains(first.Err.Error(), c.help)) {
+			t.Errorf("%s with suffix %q: %s, %v", c.engine, c.suffix, first.Phase, first.Err)
+		}
 	}
 }

@@ -245,7 +245,11 @@ func awaitUp(ctx context.Context, states <-chan link.State) error {
 
 // listen collects what arrives for a moment.
 func (x *examination) listen(ctx context.Context, received <-chan link.Message) observation {
-	got := observation{engine: "of another engine than Troupe's broker or Mosquitto", instances: map[string]schema.FleetHeartbeat{},
+	engine := "of another engine than Troupe's broker or Mosquitto"
+	if x.c.Engine == link.NATS { // which has no topic with its version
+		engine = "NATS, as --engine says"
+	}
+	got := observation{engine: engine, instances: map[string]schema.FleetHeartbeat{},
 		skew: map[string]time.Duration{}}
 	enough := time.NewTimer(x.on.Listen)
 	defer enough.Stop()
@@ -337,6 +341,8 @@ func helpWithBroker(err error) string {
 	)
 	text := err.Error()
 	switch {
+	case errors.Is(err, link.ErrOtherEngine):
+		return "see which MQTT server listens there, and write it in --engine; or it does not know this name"
 	case errors.Is(err, link.ErrRefused):
 		return "compare fleetd's certificate, or its name and password, with what the broker knows: its log says why it refused"
 	case errors.Is(err, errSilent):

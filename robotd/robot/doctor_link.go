@@ -82,6 +82,8 @@ func helpWith(err error) string {
 	var dns *net.DNSError
 	text := err.Error()
 	switch {
+	case errors.Is(err, link.ErrOtherEngine):
+		return "see which MQTT server listens there, and write it in --engine; or it does not know this name"
 	case errors.Is(err, link.ErrRefused):
 		return "compare the robot's name and password (--id, --password-file), or its certificate, with what the broker knows"
 	case errors.Is(err, errSilent):

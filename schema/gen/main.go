@@ -1,4 +1,4 @@
-// Command gen generates the JSON Schemas, the tables between the markers of topics.md, the
+// Command gen generates the JSON Schemas, the tables between the markers of topics.md and docs/cluster.md, the
 // reference of authors and that of messages from package schema and those below it. Run it with `make gen`; CI fails if its output is not committed.
 package main
 
@@ -82,6 +82,16 @@ func run() error {
 		"bus-fields": busFieldTable(),
 	})
 	if err != nil {
+		return err
+	}
+	if err := write(page, []byte(filled)); err != nil {
+		return err
+	}
+	page = filepath.Join("..", "docs", "cluster.md")
+	if text, err = os.ReadFile(page); err != nil {
+		return fmt.Errorf("read the page about engines: %w", err)
+	}
+	if filled, err = fill(string(text), map[string]string{"engines": engineTable()}); err != nil {
 		return err
 	}
 	return write(page, []byte(filled))

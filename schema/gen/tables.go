@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/broker/link"
 	"troupe/schema"
 	"troupe/schema/cond"
 	"troupe/schema/enums"
@@ -19,7 +20,7 @@ func fill(page string, blocks map[string]string) (string, error) {
 		before, rest, ok := strings.Cut(page, open)
 		_, after, ok2 := strings.Cut(rest, end)
 		if !ok || !ok2 {
-			return "", fmt.Errorf("topics.md has no markers %s ... %s", open, end)
+			return "", fmt.Errorf("the page has no markers %s ... %s", open, end)
 		}
 		page = before + open + "\n" + text + end + after
 	}
@@ -150,6 +151,16 @@ func keyTable() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
 	}
 	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name, or since the end of the activity NAME if it is activity:NAME; missing if there was none since robotd started |\n")
+	return b.String()
+}
+
+// engineTable lists what differs between the MQTT servers that a fleet can use.
+func engineTable() string {
+	var b strings.Builder
+	b.WriteString("| | Troupe's broker | Mosquitto | NATS |\n|---|---|---|---|\n")
+	for _, d := range link.Differences {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.What, d.Troupe, d.Mosquitto, d.NATS)
+	}
 	return b.String()
 }
 
