@@ -24,6 +24,7 @@ type Deps struct {
 	Log    *slog.Logger
 	Now    func() time.Time
 	Base   string        // path below which a proxy shows the console; empty if it is at the top
+	Fleets []FleetLink   // between which the console switches
 	Status func() Status // the state of this instance
 	// CheckDatabase reports whether the database accepts writes. It writes without changing data.
 	CheckDatabase func(ctx context.Context) error

@@ -30,6 +30,14 @@ type Me struct {
 
 	Password bool `json:"password" doc:"the account can sign in with a password"`
 	Provider bool `json:"provider" doc:"the account can sign in with the OpenID Connect provider"`
+
+	Fleets []FleetLink `json:"fleets,omitempty" doc:"the fleets between which the console switches, this one among them; each has accounts of its own"`
+}
+
+// FleetLink is where people reach the console of a fleet.
+type FleetLink struct {
+	Name string `json:"name" doc:"name to show"`
+	URL  string `json:"url" doc:"without a slash at the end"`
 }
 
 // SignInWays is how people can sign in at this instance.
@@ -117,7 +125,7 @@ func (s *server) me(p auth.Principal) Me {
 	u, _ := s.Accounts.User(p.ID) // nobody for dev
 	return Me{
 		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Status().Dev,
-		Password: u.Password != "", Provider: u.Subject != "",
+		Password: u.Password != "", Provider: u.Subject != "", Fleets: s.Fleets,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/alerts"
+	"troupe/fleetd/api"
 	"troupe/fleetd/atomicfile"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
@@ -70,6 +71,7 @@ broker-password in the file.`,
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
 	f.String("spool", "", "file on this machine that keeps stops until the database has them, with the accounts beside it for a start without the database, and flight records (up to 512 MiB); default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
+	f.StringSlice("fleets", nil, "fleets between which the console switches, this one among them: NAME=URL, each with the URL at which people reach its console")
 	f.Bool("dev", false, "for this machine only: a person who is not signed in has every right, and every robot that connects is adopted without enrolment")
 	f.Bool("behind-tls-proxy", false, "only a reverse proxy reaches --http; it speaks TLS with browsers and sets X-Forwarded-For")
 	f.Bool("reset-admin", false, "give the user admin a new password at this start and print it")
@@ -160,8 +162,12 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	fleets, err := fleetLinks(k)
+	if err != nil {
+		return err
+	}
 	return fleet.Run(cmd.Context(), fleet.Config{
-		PublicURL: k.String("public-url"), Provider: people,
+		PublicURL: k.String("public-url"), Fleets: fleets, Provider: people,
 		BackupAge: backupAge,
 		Keep:      fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
 		SignKey:   key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
@@ -246,6 +252,18 @@ func prefixes(k *koanf.Koanf, name string) (all []netip.Prefix, err error) {
 	return all, nil
 }
 
+// fleetLinks reads the fleets between which the console switches.
+func fleetLinks(k *koanf.Koanf) (all []api.FleetLink, err error) {
+	for _, text := range stringList(k, "fleets") {
+		name, address, ok := strings.Cut(text, "=")
+		if !ok || name == "" || address == "" {
+			return nil, usage("fleets %q: write NAME=URL, such as museum=https://museum.example", text)
+		}
+		all = append(all, api.FleetLink{Name: name, URL: address})
+	}
+	return all, nil
+}
+
 // stringList returns the values of a setting that may be a list or a single value in
 // the file.
 func stringList(k *koanf.Koanf, key string) []string {
@@ -288,7 +306,7 @@ func (sh *shell) settings(flags *pflag.FlagSet, also ...*pflag.FlagSet) (*koanf.
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: unknown setting %s", variable)
-		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow":
+		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow", name == "fleets":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

@@ -29,7 +29,7 @@ func (f *Fleet) notificationChanges() *change.Notifications {
 func (f *Fleet) deps() api.Deps {
 	changes := f.changes()
 	return api.Deps{
-		Log: f.log, Now: f.Now, Base: f.cfg.base, Status: f.Status, CheckDatabase: f.CheckDatabase,
+		Log: f.log, Now: f.Now, Base: f.cfg.base, Fleets: f.cfg.Fleets, Status: f.Status, CheckDatabase: f.CheckDatabase,
 
 		View: f.view, Stops: f.stops, Dispatcher: f.dispatcher, Questions: f.questions, Records: f.records, Teleop: f.teleop,
 		Accounts: f.accounts, Identity: f.identity, Decommissioner: f.decommissions,

@@ -117,6 +117,8 @@ type Config struct {
 	// proxy that takes away the path.
 	PublicURL string
 	base      string // the path of PublicURL, such as /troupe; empty if it has none
+	// Fleets are those between which the console switches, this one among them; empty = it does not.
+	Fleets []api.FleetLink
 	// Provider signs people in besides fleetd itself; without an issuer nobody else does. Redirect
 	// follows from PublicURL.
 	Provider provider.Config
@@ -183,7 +185,7 @@ func (c *Config) complete() error {
 	if c.Listen == nil {
 		c.Listen = new(net.ListenConfig).Listen
 	}
-	if err := c.completePublicURL(); err != nil {
+	if err := errors.Join(c.completePublicURL(), c.checkFleets()); err != nil {
 		return err
 	}
 	if c.Heartbeat == 0 {
@@ -256,7 +258,7 @@ func (c *Config) completePublicURL() error {
 		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if !validURL(u, err) {
 		return fmt.Errorf("public-url %q: write the URL of the console, such as https://fleet.example or https://site.example/troupe",
 			schema.PrintableURL(c.PublicURL))
 	}
@@ -264,6 +266,35 @@ func (c *Config) completePublicURL() error {
 	c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
 	c.Provider.Redirect = u.Scheme + "://" + u.Host + c.base + api.CallbackPath
 	return nil
+}
+
+// checkFleets checks and completes the fleets between which the console switches.
+func (c *Config) checkFleets() error {
+	hosts := map[string]string{} // fleet by host
+	own := len(c.Fleets) == 0 || c.PublicURL == ""
+	c.Fleets = slices.Clone(c.Fleets)
+	for i, f := range c.Fleets {
+		c.Fleets[i].URL = strings.TrimRight(f.URL, "/")
+		u, err := url.Parse(f.URL)
+		switch {
+		case !validURL(u, err):
+			return fmt.Errorf("fleets: %s: %q: write the URL of its console, such as https://fleet.example", f.Name, schema.PrintableURL(f.URL))
+		case hosts[u.Hostname()] != "" && !c.Dev:
+			return fmt.Errorf("fleets: %s and %s are on the host %s, and a browser keeps one session for a host, on any port: give each its own host name",
+				hosts[u.Hostname()], f.Name, u.Hostname())
+		}
+		hosts[u.Hostname()] = f.Name
+		own = own || c.Fleets[i].URL == strings.TrimRight(c.PublicURL, "/")
+	}
+	if !own {
+		return fmt.Errorf("fleets: none of them has the URL of this one, %s", schema.PrintableURL(c.PublicURL))
+	}
+	return nil
+}
+
+// validURL reports whether a URL can be that of a console.
+func validURL(u *url.URL, err error) bool {
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
 // completeIdentity checks the settings of certificates and addresses.

@@ -3700,6 +3700,12 @@ export interface components {
             /** @description of PKCE */
             verifier: string;
         };
+        FleetLink: {
+            /** @description name to show */
+            name: string;
+            /** @description without a slash at the end */
+            url: string;
+        };
         FleetMeasurements: {
             name: string;
             /** @description in the order of time */
@@ -4190,6 +4196,8 @@ export interface components {
         Me: {
             /** @description this instance is in development mode: a person who is not signed in has every right */
             dev: boolean;
+            /** @description the fleets between which the console switches, this one among them; each has accounts of its own */
+            fleets?: components["schemas"]["FleetLink"][];
             /** @description name of the account */
             id: string;
             /**

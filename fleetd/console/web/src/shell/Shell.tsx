@@ -9,7 +9,6 @@ import {
   ScrollArea,
   Select,
   Stack,
-  Text,
   Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -25,6 +24,7 @@ import { BrandMark } from './BrandMark';
 import { ConnectionBanners, ConnectionPill, DevTag } from './Connection';
 import { Latched } from './Latched';
 import { CommandPalette, openCommandPalette } from './CommandPalette';
+import { FleetMenu } from './FleetMenu';
 import { Release } from './ReleaseDialog';
 import { useScope } from './scope';
 import { groups, type ScreensProps, type Send } from './screens';
@@ -63,6 +63,9 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
             <Burger opened={menu} onClick={toggle} hiddenFrom="md" size="sm" aria-label={t.menu} />
             <BrandMark />
             <Box visibleFrom="sm">
+              <FleetMenu screens={screens} />
+            </Box>
+            <Box visibleFrom="sm">
               <ScopeSelect />
             </Box>
             <ConnectionPill />
@@ -78,6 +81,7 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
       <StopButton />
       <AppShell.Navbar p="xs" aria-label={t.navigation} data-closed={!menu || undefined}>
         <AppShell.Section hiddenFrom="sm" pb="xs">
+          <FleetMenu screens={screens} />
           <Group gap="xs" wrap="nowrap">
             <ScopeSelect />
             <SearchButton />
