@@ -16,7 +16,7 @@ import (
 // aclCommand exports the access rules for another broker.
 func aclCommand() *cobra.Command {
 	var kind, usersFile, passwordsFile, namespace string
-	var open bool
+	var open, ownAccount bool
 	c := &cobra.Command{
 		Use: "acl --for mosquitto|nats --users FILE", Args: cobra.NoArgs,
 		Short: "print the access rules of a users file for another broker",
@@ -42,6 +42,8 @@ listener that asks for no client certificates.`,
 			switch {
 			case kind == "mosquitto" && passwordsFile != "":
 				return errors.New("--passwords: Mosquitto reads them from a password_file of its own, made with mosquitto_passwd")
+			case kind == "mosquitto" && ownAccount:
+				return errors.New("--own-account is for nats: Mosquitto has no accounts")
 			case kind == "mosquitto" && open:
 				return errors.New("--open is for nats: Mosquitto admits everybody with allow_anonymous true")
 			case open && passwordsFile != "":
@@ -69,7 +71,7 @@ listener that asks for no client certificates.`,
 					return err
 				}
 			}
-			return access.WriteNATSUsers(cmd.OutOrStdout(), users.All(), schema.Namespace(namespace), passwords)
+			return access.WriteNATSUsers(cmd.OutOrStdout(), users.All(), schema.Namespace(namespace), passwords, ownAccount)
 		},
 	}
 	f := c.Flags()
@@ -78,6 +80,7 @@ listener that asks for no client certificates.`,
 	f.StringVar(&passwordsFile, "passwords", "", "for nats: file of htpasswd -B with the bcrypt hashes of users; without it all have certificates")
 	f.BoolVar(&open, "open", false, "for nats: admit every user by name without a password; for a trial on one's own machine")
 	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
+	f.BoolVar(&ownAccount, "own-account", false, "for nats: print an account with the name of the namespace, for the block accounts of a nats-server of several fleets")
 	_ = c.MarkFlagRequired("for")
 	_ = c.MarkFlagRequired("users")
 	return c

@@ -90,6 +90,7 @@ old one only after its earlier certificates expired.`,
 	f.StringVar(&key, "key", "", "PEM file with the key of --cert")
 	f.StringVar(&passwordFile, "password-file", "", "file with the password of that user")
 	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
+	f.BoolVar(&n.ownAccount, "own-account", false, "write an account with the name of the namespace: see broker acl")
 	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	for _, flag := range []string{"users", "out", "broker"} {
 		_ = c.MarkFlagRequired(flag)
@@ -123,6 +124,7 @@ func natsTLSConfig(ca, cert, key string) (*tls.Config, error) {
 type natsUsers struct {
 	users, passwords, out, pidFile string
 	ns                             schema.Namespace
+	ownAccount                     bool // of several fleets on the nats-server
 	log                            *slog.Logger
 
 	revoked  *access.Revoked
@@ -243,7 +245,7 @@ func (n *natsUsers) write() error {
 		return is
 	})
 	var text bytes.Buffer
-	if err := access.WriteNATSUsers(&text, left, n.ns, passwords); err != nil {
+	if err := access.WriteNATSUsers(&text, left, n.ns, passwords, n.ownAccount); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(n.out)

@@ -45,14 +45,19 @@ type natsSubjects struct {
 // WriteNATSUsers writes the rights of users as a block authorization for the configuration of nats-server 2, from the same
 // rules as WriteMosquittoACL. Without passwords a user is known by a client certificate, see NATSUser. With them it has the
 // users that are in the map alone, each with that password in the form that nats-server reads: a listener asks each client
-// for a certificate, or none.
-func WriteNATSUsers(w io.Writer, users []User, ns schema.Namespace, passwords map[string]string) error {
+// for a certificate, or none. With ownAccount it is an account with the name of the namespace instead, one entry of the block
+// accounts: nats-server passes nothing from one account to another.
+func WriteNATSUsers(w io.Writer, users []User, ns schema.Namespace, passwords map[string]string, ownAccount bool) error {
 	out := &bytes.Buffer{}
 	head := natsCertificates
 	if passwords != nil {
 		head = natsPasswords
 	}
-	fmt.Fprint(out, natsHead, head, "authorization {\n  users = [\n")
+	block := "authorization {\n"
+	if ownAccount {
+		block = string(ns) + " {\n  jetstream: enabled\n"
+	}
+	fmt.Fprint(out, natsHead, head, block, "  users = [\n")
 	users = slices.Clone(users)
 	slices.SortFunc(users, func(a, b User) int { return strings.Compare(a.Name, b.Name) })
 	for _, u := range users {

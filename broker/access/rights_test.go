@@ -1,6 +1,7 @@
 package access
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -363,5 +364,34 @@ func TestIntentsAreReadByThoseWhoAnswerThem(t *testing.T) {
 	if r := rightsOf(schema.RoleRobot, "r1"); r.Judge(Publish{Topic: intent}).Decision != Pass ||
 		r.Judge(Publish{Topic: intent, Retain: true}).Decision == Pass {
 		t.Error("r1 publishes what it heard, and never retained")
+	}
+}
+
+// A broker serves one namespace: no role may publish or read in another, under whatever name, and generated rules name no other.
+func TestNoRoleReachesAnotherNamespace(t *testing.T) {
+	const own, other = schema.Namespace("museum"), schema.Namespace("museum-east")
+	for _, role := range Roles {
+		u := User{Name: "x1", Role: role}
+		if role == schema.RoleConsole {
+			u.Robot = "x1"
+		}
+		rights := Compile(Identity{Name: u.Name, ClientID: u.Name, Role: role, Robot: u.Robot}, own)
+		for _, row := range schema.Topics {
+			topic := other.Root() + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(row.Pattern, "x1")
+			if v := rights.Judge(Publish{Topic: topic, Retain: row.Retain, Size: 2}); v.Decision != Refuse {
+				t.Errorf("%s publishes on %s", role, topic)
+			}
+			if v := rights.JudgeWill(Publish{Topic: topic, Retain: row.Retain, Size: 2}); v.Decision != Refuse {
+				t.Errorf("%s has a will on %s", role, topic)
+			}
+			if rights.MayRead(topic) || rights.RefusesFilter(other.Root()+"#") == "" {
+				t.Errorf("%s reads %s", role, topic)
+			}
+		}
+		for _, rule := range mosquittoRules(u, own) {
+			if _, filter, _ := strings.Cut(rule, " "); !strings.HasPrefix(filter, own.Root()) && filter != "$SYS/#" {
+				t.Errorf("%s has the rule %s", role, rule)
+			}
+		}
 	}
 }
