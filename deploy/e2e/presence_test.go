@@ -125,3 +125,14 @@ func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
 		w.awaitRobot("r1", "online again", func(r view.Robot) bool { return r.Presence.Status == "online" })
 	})
 }
+
+// The first broker is back, and a robot connects to it while fleetd stays with the standby: fleetd lists the robot all the same.
+func TestStrayRobotIsListed(t *testing.T) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
+		first := launch(w.t, "first broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
+		w.startFleetd()
+		w.robotProxies["r1"] = newProxy(w.t, first.ready()["mqtt"])
+		w.runRobot("r1", "robot.yaml", "--broker", "mqtt://"+w.address)
+		w.awaitAdopted("r1")
+	})
+}

@@ -40,6 +40,28 @@ func TestRobotLooksForFleetdAtEachBroker(t *testing.T) {
 	check(stays(3), 10, 10, 20)
 }
 
+// The first broker comes back and a robot connects to it, while fleetd stays with the standby: the robot leaves soon enough to be
+// listed within 30 s, however its departure is spread, and although it had no heartbeat for a while before.
+func TestStrayRobotLeavesWithin20s(t *testing.T) {
+	for _, spread := range []float64{0, 0.5, 0.999} {
+		c := Defaults()
+		c.Brokers, c.Spread = 2, spread
+		var a Absent
+		a.Opened(0)
+		a.Heartbeat(4 * time.Second)
+		a.Closed()
+		const back = 30 * time.Second
+		a.Opened(back)
+		now := back
+		for !a.Detected(now, c, true) {
+			now += 100 * time.Millisecond
+		}
+		if stayed := now - back; stayed < 10*time.Second || stayed > 20*time.Second {
+			t.Errorf("spread %v: the robot stays %v", spread, stayed)
+		}
+	}
+}
+
 func TestRobotThatHasNoReasonToLeaveStays(t *testing.T) {
 	for name, row := range map[string]struct {
 		brokers int
