@@ -19,6 +19,7 @@ type State struct {
 	Life         *StateLife      `json:"life,omitzero" doc:"autonomous life; left out by a release without it"`
 	Intent       *StateIntent    `json:"intent,omitzero" doc:"the newest intent and the emotion; left out until robotd received one"`
 	Link         StateLink       `json:"link" doc:"whether heartbeats of fleetd or of a panel at the robot arrive, so that a person can stop the robot"`
+	At           *StatePlace     `json:"at,omitzero" doc:"where the body is; left out if it does not know"`
 	Units        []UnitState     `json:"units" doc:"the units of the body"`
 	Signals      []SignalState   `json:"signals,omitempty" doc:"what the body senses now"`
 	Diagnosis    []Device        `json:"diagnosis,omitempty" doc:"units that are not normal"`
@@ -63,6 +64,7 @@ type StateAuto struct {
 	Story        *StoryRef  `json:"story,omitzero" doc:"the story"`
 	ActIndex     int        `json:"act_index" doc:"which act of the story, from 0"`
 	Act          string     `json:"act,omitempty" doc:"the id of that act"`
+	ActMS        int64      `json:"act_ms,omitzero" doc:"for how long that act had been performed at ts, without pauses"`
 	Loop         int64      `json:"loop" doc:"how often the story has restarted from its first act"`
 	FailedRounds int64      `json:"failed_rounds,omitzero" doc:"rounds in a row in which no act succeeded, counted anew when somebody enables the robot or continues the story; the alert story_failing has the last error"`
 	PauseCount   int        `json:"pause_count" doc:"how many pause tokens are held"`
@@ -158,6 +160,16 @@ type UnitState struct {
 	Kind   string `json:"kind" doc:"as in caps"`
 	State  string `json:"state" doc:"idle (at rest, may not move), run (may move), halt (slows down on its way to error) or error (off until a reset)"`
 	Detail string `json:"detail,omitempty" doc:"what the unit says about itself, such as the charge of a battery"`
+	Shows  string `json:"shows,omitempty" doc:"what it shows, says or does for its newest command, at most 120 bytes, such as smile or #ff8800 breathe; a change of this alone publishes no state"`
+}
+
+// StatePlace is where the body is on the map in force. A state is published for it alone only after a way of
+// more than a metre.
+type StatePlace struct {
+	XM        float64 `json:"x_m" doc:"metres"`
+	YM        float64 `json:"y_m" doc:"metres"`
+	ThetaRad  float64 `json:"theta_rad" doc:"heading in radians, counter-clockwise from the x axis"`
+	MapSHA256 string  `json:"map_sha256,omitempty" doc:"digest of the map; left out if the body does not say which one it uses"`
 }
 
 // LastRequest is the newest answered request, so that a client that missed the answer

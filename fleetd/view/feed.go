@@ -10,6 +10,7 @@ import (
 
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
+	"troupe/schema"
 )
 
 // Fields is a set of groups of fields, such as those in which two versions of a robot's row differ.
@@ -26,7 +27,8 @@ const (
 	InterruptFields
 	DesiredFields
 	LabelFields   // and whether the fleet has adopted the robot
-	VersionFields // the difference of its protocol version from fleetd's; nothing else of its caps is in a row
+	VersionFields // the difference of its protocol version from fleetd's
+	BodyFields    // the kinds of its units, from its caps, and where it is
 	EventFields
 	DoingFields
 	// FreshFields is when the last message of the robot arrived, and the round-trip time. It changes with each
@@ -38,7 +40,7 @@ const (
 	// Listed is what the stream of a page reports: all that CompactJSON has, but for FreshFields.
 	Listed = AllButFresh &^ EventFields
 	// AllButFresh is all groups but FreshFields.
-	AllButFresh = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | EventFields | DoingFields | Gone
+	AllButFresh = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | BodyFields | EventFields | DoingFields | Gone
 )
 
 // difference is the groups in which b differs from a.
@@ -58,7 +60,7 @@ func difference(a, b *Robot) (what Fields) {
 	group(SafetyFields, a.Safety == b.Safety && a.StoppedBy == b.StoppedBy && a.Cause == b.Cause && a.CauseDetail == b.CauseDetail && a.EStopInput == b.EStopInput)
 	group(ModeFields, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
 		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
-	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds &&
+	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds && a.ActMS == b.ActMS && sameBeginning(a.ActBegan, b.ActBegan) &&
 		reflect.DeepEqual(a.PauseHolders, b.PauseHolders) && reflect.DeepEqual(a.Life, b.Life))
 	group(ControlFields, reflect.DeepEqual(a.Control, b.Control))
 	group(LatchFields, reflect.DeepEqual(a.Latches, b.Latches))
@@ -66,10 +68,17 @@ func difference(a, b *Robot) (what Fields) {
 	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
 	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired) && reflect.DeepEqual(a.Activities, b.Activities))
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
+	group(BodyFields, slices.Equal(a.Body.Units, b.Body.Units) && a.Body.Charging == b.Body.Charging && a.Body.Muted == b.Body.Muted && reflect.DeepEqual(a.Body.At, b.Body.At))
 	group(VersionFields, a.VersionSkew == b.VersionSkew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
 	group(DoingFields, a.Doing == b.Doing)
 	return what
+}
+
+// sameBeginning reports whether two times are of one beginning of an act: each state gives it anew, and messages are
+// not always equally fast.
+func sameBeginning(a, b schema.Time) bool {
+	return a == b || a != 0 && b != 0 && a.Sub(b).Abs() < time.Second/2
 }
 
 // sameRobot reports whether two rows of a robot differ only in when it was seen.

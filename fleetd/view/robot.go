@@ -37,10 +37,14 @@ type Robot struct {
 	Story        *schema.StoryRef   `json:"story,omitempty" doc:"the story that it performs"`
 	Act          string             `json:"act,omitempty"`
 	ActIndex     int                `json:"act_index,omitempty"`
+	ActBegan     schema.Time        `json:"act_began,omitzero" doc:"when the act began, by fleetd's clock, put off by the pauses since; while the story is paused: left out"`
+	ActMS        int64              `json:"act_ms,omitempty" doc:"while the story is paused: for how long the act had been performed"`
 	FailedRounds int64              `json:"failed_rounds,omitempty" doc:"rounds of its story in a row in which every act failed; the alert story_failing has the last error"`
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 	Life         *Life              `json:"life,omitempty" doc:"autonomous life; a robot of an earlier release has none"`
+
+	Body Body `json:"body"`
 
 	VersionSkew string `json:"version_skew,omitempty" doc:"how its protocol version differs from fleetd's"`
 
@@ -51,6 +55,14 @@ type Robot struct {
 	LastEvent  *schema.Event      `json:"last_event,omitempty"`
 
 	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed, or is not among those that the stream shows any more"`
+}
+
+// Body is what a picture of the robot needs beside its state.
+type Body struct {
+	Units    []schema.UnitKind  `json:"units,omitempty" doc:"kinds of its units, each once"`
+	Charging bool               `json:"charging,omitempty"`
+	Muted    bool               `json:"muted,omitempty" doc:"the volume is 0"`
+	At       *schema.StatePlace `json:"at,omitempty" doc:"where it is on its map; a metre of its way may be missing"`
 }
 
 // Life is the state of a robot's autonomous life, with what has the focus. The robot's state

@@ -3,6 +3,7 @@ package view
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -29,6 +30,11 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	}
 	if e.caps != nil {
 		r.VersionSkew = protocolSkew(e.caps.Software.Protocol)
+		for _, u := range e.caps.Units {
+			if !slices.Contains(r.Body.Units, u.Kind) {
+				r.Body.Units = append(r.Body.Units, u.Kind)
+			}
+		}
 	}
 	if e.adopted {
 		r.Alerts = append(r.Alerts, e.fleetAlerts(id, fleetID)...)
@@ -43,6 +49,20 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	r.Control = s.Control
 	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
 	r.FailedRounds = s.Auto.FailedRounds
+	if a := s.Auto; a.Act != "" && a.Status == schema.AutoPerforming && !e.stateAt.IsZero() {
+		r.ActBegan = wireTime(e.stateAt.Add(-time.Duration(a.ActMS) * time.Millisecond))
+	} else if a.Act != "" {
+		r.ActMS = a.ActMS
+	}
+	r.Body.At = s.At
+	for _, u := range s.Units {
+		switch schema.UnitKind(u.Kind) {
+		case schema.UnitBattery:
+			r.Body.Charging = strings.HasSuffix(u.Detail, "charging")
+		case schema.UnitSpeaker:
+			r.Body.Muted = r.Body.Muted || u.Detail == "volume 0 %"
+		}
+	}
 	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
 	if l := s.Life; l != nil {

@@ -50,6 +50,14 @@ func (x *Executor) View(of Lane) View {
 	return v
 }
 
+// Elapsed returns the act that a lane performs, and for how long, without pauses; no id if it performs none.
+func (x *Executor) Elapsed(of Lane) (act string, elapsed time.Duration) {
+	if l := x.lane(of); l != nil && l.current != nil {
+		return l.current.Entry.Act.ID, l.current.elapsed
+	}
+	return "", 0
+}
+
 // Running returns the act and the action whose command a unit carries out, and the request
 // for the act.
 func (x *Executor) Running(key uint64) (act, action, req string, ok bool) {

@@ -22,6 +22,7 @@ type State struct {
 	driver     driver.Body
 	units      []schema.Unit
 	states     []unitNow // of units, in the same order
+	shows      []shows   // of units, in the same order
 	movers     []safety.Unit
 	moverUnits []int    // of each mover, its index in units
 	inputs     []string // stop inputs that are pressed, sorted
@@ -33,6 +34,7 @@ type State struct {
 	places     places
 	taught     map[string]taught.Point
 	at         *score.Point // where the body is on the map in force; nil = it has not reported that
+	reportedAt *score.Point // where it was when the state was last published for its position
 }
 
 // unitNow is the state of one unit.
@@ -45,7 +47,7 @@ type unitNow struct {
 
 // New is a body that has reported nothing yet.
 func New(d driver.Body) State {
-	b := State{driver: d, units: d.Units, states: make([]unitNow, len(d.Units))}
+	b := State{driver: d, units: d.Units, states: make([]unitNow, len(d.Units)), shows: make([]shows, len(d.Units))}
 	for i, u := range d.Units {
 		b.states[i].state = driver.Idle
 		if u.Kind.Moves() {
@@ -78,7 +80,9 @@ func Step(b *State, ev driver.Event, out *effect.List) {
 			out.Changed(effect.FlushNow)
 		}
 	case driver.Position:
-		b.setPosition(ev)
+		if b.setPosition(ev) {
+			out.Changed(effect.FlushSoon)
+		}
 	case driver.Waits:
 		b.homing.waitsFor(ev)
 	}
@@ -178,7 +182,7 @@ func (b *State) Refs(why schema.Reason) (refs []schema.Ref) {
 func (b *State) UnitStates() []schema.UnitState {
 	out := make([]schema.UnitState, 0, len(b.units))
 	for i, u := range b.units {
-		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail}
+		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail, Shows: b.shows[i].now()}
 		if u.Kind == schema.UnitBattery && b.battery.Known {
 			s.Detail = strconv.Itoa(int(b.battery.Share*100+1e-6)) + " %" // 0.29*100 is a little less than 29
 			if b.battery.Charging {

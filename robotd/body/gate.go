@@ -33,7 +33,9 @@ func (b *State) Command(still safety.Standstill, by safety.Issuer, o *act.Effect
 	if bad != "" {
 		return driver.Command{}, schema.ReasonOutOfRange, bad
 	}
-	return driver.Command{Key: o.Key, Unit: o.Unit, Do: do, Text: o.Text, Choices: o.Choices, From: o.From, Holds: o.Holds}, "", ""
+	c := driver.Command{Key: o.Key, Unit: o.Unit, Do: do, Text: o.Text, Choices: o.Choices, From: o.From, Holds: o.Holds}
+	b.started(i, &c)
+	return c, "", ""
 }
 
 // atVolume is an action at the robot's volume.

@@ -88,13 +88,33 @@ func (b *State) located(do *score.Action) (_ *score.Action, waits string) {
 	return &at, ""
 }
 
-// setPosition notes where the body is.
-func (b *State) setPosition(ev driver.Event) {
+// far is after how many metres the state is published for the position alone.
+const far = 1.0
+
+// setPosition notes where the body is, and reports whether the published position is far from it.
+func (b *State) setPosition(ev driver.Event) bool {
 	if math.IsNaN(ev.X+ev.Y+ev.Theta) || math.IsInf(ev.X+ev.Y+ev.Theta, 0) {
-		return
+		return false
 	}
 	theta := Rounded(ev.Theta)
 	b.at = &score.Point{XM: Rounded(ev.X), YM: Rounded(ev.Y), ThetaRad: &theta}
+	if was := b.reportedAt; was != nil && math.Hypot(b.at.XM-was.XM, b.at.YM-was.YM) < far {
+		return false
+	}
+	b.reportedAt = b.at
+	return true
+}
+
+// Place is where the body is, as the state has it; nil if it has not reported that.
+func (b *State) Place() *schema.StatePlace {
+	if b.at == nil {
+		return nil
+	}
+	p := &schema.StatePlace{XM: b.at.XM, YM: b.at.YM, MapSHA256: b.inForce().SHA256}
+	if b.at.ThetaRad != nil {
+		p.ThetaRad = *b.at.ThetaRad
+	}
+	return p
 }
 
 // Position is where the body is on the map in force, if it has reported that.

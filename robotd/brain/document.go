@@ -30,7 +30,8 @@ func (t *step) stateDocument() *schema.State {
 	for _, v := range t.signals.List() {
 		d.Signals = append(d.Signals, schema.SignalState{Signal: string(v.Signal), Name: v.Name, Level: v.Level, Since: t.now.At(v.Since)})
 	}
-	t.perform.Fill(d, t.now, &t.link)
+	t.perform.Fill(d, t.now, &t.link, &t.lanes)
+	d.At = t.body.Place()
 	return d
 }
 

@@ -34,9 +34,11 @@ func (t *step) reported(ev driver.Event) {
 		t.lanes.Reported(ev.Key, "", "", t.now.Mono)
 		t.modes.LookEnded(ev.Key)
 		t.signals.Done(ev.Key)
+		t.body.Ended(ev.Key)
 	case driver.Failed:
 		t.lanes.Reported(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
 		t.modes.LookEnded(ev.Key)
+		t.body.Ended(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.SpeedReported(body.Rounded(ev.VX), body.Rounded(ev.WZ))
@@ -101,6 +103,7 @@ func (t *step) orderUnits() {
 func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
 		t.diagnosis.Stopped(t.now.Mono, o.Key)
+		t.body.Ended(o.Key)
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/schema"
@@ -12,12 +13,17 @@ type People interface {
 }
 
 // Fill sets what the state document says of ato and of interrupts.
-func (s *State) Fill(d *schema.State, now clock.Now, people People) {
+func (s *State) Fill(d *schema.State, now clock.Now, people People, lanes *act.Lanes) {
 	ato := &s.auto
 	d.Auto = schema.StateAuto{
 		Status: ato.Status, Reason: ato.Reason, Story: s.Story(),
 		ActIndex: ato.Act, Act: s.ActName(), Loop: ato.Loop, FailedRounds: ato.FailedRounds,
 		PauseCount: ato.Count(), PauseHolders: []schema.Pause{},
+	}
+	if name := d.Auto.Act; name != "" {
+		if current, elapsed := lanes.Elapsed(storyLane); current == name {
+			d.Auto.ActMS = elapsed.Milliseconds()
+		}
 	}
 	for _, p := range ato.Held() {
 		by := p.Client

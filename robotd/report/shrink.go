@@ -53,7 +53,7 @@ func shrinkState(d *schema.State, step int) bool {
 	switch step {
 	case 0: // what people read
 		for i := range d.Units {
-			d.Units[i].Detail = ""
+			d.Units[i].Detail, d.Units[i].Shows = "", ""
 		}
 		for i := range d.Diagnosis {
 			d.Diagnosis[i].Fault = ""

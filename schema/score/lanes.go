@@ -177,6 +177,9 @@ func (c *simAction) types() []string {
 	return all
 }
 
+// Shown says in a few words what x does, as bars of a timeline do.
+func (x *Action) Shown(langs ...string) string { return x.shown(langs) }
+
 // shown says in a few words what x does.
 func (x *Action) shown(langs []string) string {
 	if s, ok := x.Do.(shower); ok {

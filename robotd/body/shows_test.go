@@ -1,0 +1,56 @@
+package body
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/robotd/act"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+func TestStateSaysWhatUnitsShow(t *testing.T) {
+	b := New(driver.Body{Units: []schema.Unit{{ID: "face", Kind: schema.UnitFace}, {ID: "speaker", Kind: schema.UnitSpeaker}}})
+	command := func(key uint64, unit, text string, holds bool, do score.Face) {
+		t.Helper()
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Key: key, Unit: unit, Text: text, Holds: holds, Do: &score.Action{Do: do}}, &effect.List{}); why != "" {
+			t.Fatalf("%s: %s %s", unit, why, detail)
+		}
+	}
+	shows := func(when, face, speaker string) {
+		t.Helper()
+		if now := b.UnitStates(); now[0].Shows != face || now[1].Shows != speaker {
+			t.Errorf("%s: the face shows %q and the speaker %q, want %q and %q", when, now[0].Shows, now[1].Shows, face, speaker)
+		}
+	}
+	shows("at first", "", "")
+	command(1, "face", "", false, score.Face{Face: "smile"})
+	b.Ended(1)
+	shows("after a face was set", "smile", "")
+	command(2, "face", "", true, score.Face{Face: "laugh"})
+	command(3, "speaker", "Hello", true, score.Face{})
+	shows("while two commands hold", "laugh", "Hello")
+	b.Ended(3)
+	shows("when nothing is said any more", "laugh", "")
+	b.Ended(2)
+	shows("when the face that was held is over", "smile", "")
+	command(4, "speaker", strings.Repeat("ä", 200), true, score.Face{})
+	shows("a long text", "smile", strings.Repeat("ä", 60))
+}
+
+func TestStateIsPublishedForThePositionAfterAMetre(t *testing.T) {
+	b := newBody()
+	for _, c := range []struct {
+		x         float64
+		published bool
+	}{{0, true}, {0.4, false}, {0.9, false}, {1.1, true}, {1.9, false}, {0.2, false}, {0.05, true}} {
+		var out effect.List
+		Step(&b, driver.Event{Kind: driver.Position, X: c.x}, &out)
+		if published := out.Len() > 0; published != c.published || b.Place().XM != c.x {
+			t.Errorf("at %g m: published: %t, want %t; the state has %+v", c.x, published, c.published, b.Place())
+		}
+	}
+}
