@@ -3121,6 +3121,15 @@ export interface components {
         BatchList: {
             batches: components["schemas"]["Batch"][];
         };
+        Body: {
+            /** @description where it is on its map; a metre of its way may be missing */
+            at?: components["schemas"]["SchemaStatePlace"];
+            charging?: boolean;
+            /** @description the volume is 0 */
+            muted?: boolean;
+            /** @description kinds of its units, each once */
+            units?: string[];
+        };
         CalendarDay: {
             /** @description set if clocks are changed on this day */
             clock_change?: string;
@@ -3514,8 +3523,15 @@ export interface components {
         };
         Detail: {
             act?: string;
+            /** @description when the act began, by fleetd's clock, put off by the pauses since; while the story is paused: left out */
+            act_began?: string;
             /** Format: int64 */
             act_index?: number;
+            /**
+             * Format: int64
+             * @description while the story is paused: for how long the act had been performed
+             */
+            act_ms?: number;
             /** @description left out if it never had any */
             activities?: components["schemas"]["DesiredActivities"];
             acts?: components["schemas"]["SchemaActs"];
@@ -3524,6 +3540,7 @@ export interface components {
             alerts: components["schemas"]["SchemaAlert"][];
             auto?: string;
             auto_reason?: string;
+            body: components["schemas"]["Body"];
             calibrated?: boolean;
             caps?: components["schemas"]["SchemaCaps"];
             cause?: string;
@@ -5041,8 +5058,15 @@ export interface components {
         };
         Robot: {
             act?: string;
+            /** @description when the act began, by fleetd's clock, put off by the pauses since; while the story is paused: left out */
+            act_began?: string;
             /** Format: int64 */
             act_index?: number;
+            /**
+             * Format: int64
+             * @description while the story is paused: for how long the act had been performed
+             */
+            act_ms?: number;
             /** @description left out if it never had any */
             activities?: components["schemas"]["DesiredActivities"];
             /** @description the robot belongs to this fleet */
@@ -5050,6 +5074,7 @@ export interface components {
             alerts: components["schemas"]["SchemaAlert"][];
             auto?: string;
             auto_reason?: string;
+            body: components["schemas"]["Body"];
             calibrated?: boolean;
             cause?: string;
             /** @description in HALT and E_STOP, what stopped the robot, also when that is over */
@@ -6605,6 +6630,8 @@ export interface components {
         SchemaState: {
             /** @description present problems that a person should know about */
             alerts: components["schemas"]["SchemaAlert"][];
+            /** @description where the body is; left out if it does not know */
+            at?: components["schemas"]["SchemaStatePlace"];
             /** @description the performance of the story in ato */
             auto: components["schemas"]["SchemaStateAuto"];
             /** @description this run of robotd */
@@ -6663,6 +6690,11 @@ export interface components {
              * @description which act of the story, from 0
              */
             act_index: number;
+            /**
+             * Format: int64
+             * @description for how long that act had been performed at ts, without pauses
+             */
+            act_ms?: number;
             /**
              * Format: int64
              * @description rounds in a row in which no act succeeded, counted anew when somebody enables the robot or continues the story; the alert story_failing has the last error
@@ -6776,6 +6808,25 @@ export interface components {
             since: string;
             /** @description robotd is starting, running or stopping */
             system: string;
+        };
+        SchemaStatePlace: {
+            /** @description digest of the map; left out if the body does not say which one it uses */
+            map_sha256?: string;
+            /**
+             * Format: double
+             * @description heading in radians, counter-clockwise from the x axis
+             */
+            theta_rad: number;
+            /**
+             * Format: double
+             * @description metres
+             */
+            x_m: number;
+            /**
+             * Format: double
+             * @description metres
+             */
+            y_m: number;
         };
         SchemaStateQueue: {
             /** @description ids of acts that ended as they should, the newest first, at most five */
@@ -6920,6 +6971,8 @@ export interface components {
             id: string;
             /** @description as in caps */
             kind: string;
+            /** @description what it shows, says or does for its newest command, at most 120 bytes, such as smile or #ff8800 breathe; a change of this alone publishes no state */
+            shows?: string;
             /** @description idle (at rest, may not move), run (may move), halt (slows down on its way to error) or error (off until a reset) */
             state: string;
         };

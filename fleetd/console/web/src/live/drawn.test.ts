@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 
 import type { Detail, Robot } from '../api/client';
 import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
-import { colorOf, drawnOf, robotColors, shownAt } from './drawnFrom';
+import { actMS, colorOf, drawnOf, robotColors, shownAt } from './drawnFrom';
 import { DrawnRobot } from './DrawnRobot';
 
 vi.mock('../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
@@ -22,7 +22,9 @@ const caps = {
 } as unknown as NonNullable<Detail['caps']>;
 const state = {
   units: [
-    { id: 'speaker', kind: 'speaker', state: 'idle', detail: 'volume 0 %' },
+    { id: 'speaker', kind: 'speaker', state: 'idle', detail: 'volume 0 %', shows: 'Good day' },
+    { id: 'face', kind: 'face', state: 'idle', shows: 'sad' },
+    { id: 'head', kind: 'head', state: 'run', shows: 'yaw -20°, speed 0.5' },
     { id: 'battery', kind: 'battery', state: 'idle', detail: '100 %, charging' },
   ],
 } as unknown as NonNullable<Detail['state']>;
@@ -68,8 +70,23 @@ test('a timeline shows what began and has not been replaced, and speech and driv
   expect(shownAt(lanes, 9000)).toMatchObject({ face: 'laugh' });
 });
 
-test('a drawing has the parts of the body, from its caps, and its battery and volume, from its state', () => {
-  const d = drawnOf(robot, { caps, state, shown: shownAt(lanes, 1900) });
+test('without a timeline a drawing has what the units reported', () => {
+  const d = drawnOf(robot, { caps, state });
+  expect(d).toMatchObject({ says: 'Good day', face: 'sad' });
+  expect(d.led).toBeUndefined();
+  expect(d.head?.yawRad).toBeCloseTo(-0.349, 3);
+});
+
+test('an act goes on from when it began, and stands while the story is paused', () => {
+  const now = Date.parse('2026-11-01T10:00:07Z');
+  const act = { ...robot, act: 'greet' };
+  expect(actMS({ ...act, act_began: '2026-11-01T10:00:02Z' }, now)).toBe(5000);
+  expect(actMS({ ...act, doing: 'paused', act_ms: 1200 }, now)).toBe(1200);
+  expect(actMS({ ...act, doing: 'not_connected', act_began: '2026-11-01T10:00:02Z' }, now)).toBeUndefined();
+});
+
+test('a drawing has the parts of the body, and what is said of its battery and volume', () => {
+  const d = drawnOf({ ...robot, body: { charging: true, muted: true } }, { caps, state, shown: shownAt(lanes, 1900) });
   expect(d).toMatchObject({ has: ['speaker', 'face', 'led', 'head', 'drive', 'battery'], charging: true, muted: true });
   expect(d.over).toBeUndefined();
   const headless = { ...d, has: ['speaker', 'led'] as const };

@@ -2,7 +2,6 @@ import type { Detail, Robot, Schemas } from '../api/client';
 import type { UnitKind } from '../contract';
 import { type Drawn, type Gaze, type Over, wholeBody } from './drawn';
 import { type Tone, toneOf } from './performing';
-import { unitOf } from './units';
 
 /** What a timeline shows at a moment: the part of a drawing that a story decides. */
 export type Shown = Pick<Drawn, 'face' | 'led' | 'head' | 'says' | 'sound' | 'drive' | 'screen'>;
@@ -126,6 +125,30 @@ export function colorOf(r: Pick<Robot, 'id' | 'labels'>): string {
   return robotColors[sum % robotColors.length]!;
 }
 
+/** What the units of a robot showed when it last published its state. */
+function shownBy(state: Known['state']): Shown {
+  const shown: Shown = {};
+  for (const { kind, shows } of state?.units ?? []) {
+    if (!shows) continue;
+    if (kind === 'face') shown.face = shows;
+    else if (kind === 'led') shown.led = ledIn(shows);
+    else if (kind === 'head') shown.head = gazeIn(shows);
+    else if (kind === 'speaker') shown.says = shows;
+    else if (kind === 'screen') shown.screen = shows;
+    else if (kind === 'drive') shown.drive = wayIn(shows);
+  }
+  return shown;
+}
+
+/**
+ * For how long the robot has performed its act, in ms without pauses; undefined if it performs none. now is fleetd's
+ * time.
+ */
+export function actMS(r: Robot, now: number): number | undefined {
+  if (!r.act || (r.doing !== 'performing' && r.doing !== 'paused' && r.doing !== 'interrupt')) return undefined;
+  return r.act_began ? Math.max(0, now - Date.parse(r.act_began)) : (r.act_ms ?? undefined);
+}
+
 /** What is known of a robot beside its row of the stream. */
 interface Known {
   caps?: Pick<NonNullable<Detail['caps']>, 'units'>;
@@ -137,15 +160,13 @@ interface Known {
 /** The drawing of a robot: of its row in the stream, and of its documents and its story where they are known. */
 export function drawnOf(r: Robot, { caps, state, shown }: Known = {}): Drawn {
   const over = overOf(r);
-  const battery = unitOf(state?.units, 'battery')?.detail ?? '';
-  const speaker = unitOf(state?.units, 'speaker')?.detail ?? '';
   const silent = over === 'away' || over === 'asleep' || over === 'stopped';
   return {
-    ...(silent ? {} : shown),
-    has: caps?.units?.map((u) => u.kind as UnitKind) ?? wholeBody,
+    ...(silent ? {} : (shown ?? (state && shownBy(state)))),
+    has: (caps?.units?.map((u) => u.kind) ?? r.body?.units ?? wholeBody) as readonly UnitKind[],
     color: colorOf(r),
-    charging: /charging/.test(battery) || undefined,
-    muted: /^volume 0 %/.test(speaker) || undefined,
+    charging: r.body?.charging,
+    muted: r.body?.muted,
     driven: r.doing === 'manual' ? { by: r.control?.by || r.control?.holder } : undefined,
     over,
   };
