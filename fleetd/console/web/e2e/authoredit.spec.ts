@@ -38,7 +38,7 @@ test('ticked actions become a group that keeps their times, and the group is dis
 
   // The group stands where its first action stood, and its actions count from its start.
   await expect(rows).toHaveText([/^wait.*0\.0 s/, /^group.*1\.0 s/, /smile.*0\.0 s/, /led.*0\.5 s/]);
-  await expect(timeline(page).getByRole('button', { name: 'face smile: 1.0 s to 3.0 s' })).toBeVisible();
+  await expect(timeline(page).getByRole('button', { name: 'face smile: 0:01 to 0:03' })).toBeVisible();
   await expect(page.getByTestId('save-state')).toContainText('Draft saved');
   const stored = (await (await request.get(`/api/v1/acts/${act}`)).json()).draft as string;
   expect(stored).toMatch(/type: group/);
@@ -67,9 +67,9 @@ test('actions that collide on one unit are marked on the timeline until one of t
   await page.goto(`/acts/${act}`);
   await live(page);
   // It is drawn where it would be performed: after the one whose unit it needs.
-  const second = timeline(page).getByRole('button', { name: /^face calm: 3\.0 s to 4\.0 s/ });
+  const second = timeline(page).getByRole('button', { name: /^face calm: 0:03 to 0:04/ });
   await expect(second).toContainText('⚠');
-  await expect(second).toHaveAccessibleName(/, waits 2\.0 s for its unit, conflict$/);
+  await expect(second).toHaveAccessibleName(/, waits 0:02 for its unit, conflict$/);
   await expect(page.getByRole('region', { name: 'Problems' })).toContainText(
     'face would perform at the same time as “face: smile”, which lasts until 3 s',
   );
@@ -79,7 +79,7 @@ test('actions that collide on one unit are marked on the timeline until one of t
   await second.click();
   await expect(page.locator('[data-item]').nth(1)).toHaveAttribute('aria-pressed', 'true');
   await page.locator('[data-field="start_ms"] input').fill('3');
-  await expect(timeline(page).getByRole('button', { name: 'face calm: 3.0 s to 4.0 s', exact: true })).toBeVisible();
+  await expect(timeline(page).getByRole('button', { name: 'face calm: 0:03 to 0:04', exact: true })).toBeVisible();
   await expect(timeline(page).getByText('⚠')).toHaveCount(0);
   await expect(page.locator('.item').nth(1).getByLabel('Error', { exact: true })).toHaveCount(0);
 });

@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router';
 import { lineOf } from '../api/lines';
 import { useMe } from '../api/me';
 import { useWhomToStop } from './scope';
+import { useKeysOfScreen } from './screenKeys';
 import type { ScreensProps } from './screens';
 import { stopRequest } from './stopping';
 import { useShellTexts } from './text';
@@ -22,6 +23,7 @@ export function Shortcuts({ screens }: ScreensProps) {
   const me = useMe();
   const whom = useWhomToStop();
   const [open, setOpen] = useState(false);
+  const ofScreen = useKeysOfScreen((s) => s.of);
   useEffect(() => {
     let goUntil = 0;
     /** A button focused by its shortcut letter. Only Enter presses it: any other character that is typed takes the focus away again. */
@@ -99,6 +101,24 @@ export function Shortcuts({ screens }: ScreensProps) {
             ))}
         </Keys>
       </SimpleGrid>
+      {ofScreen && (
+        <>
+          <Text fw={600} mt="md" mb={4}>
+            {ofScreen.title}
+          </Text>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" verticalSpacing={0}>
+            {[0, 1].map((half) => (
+              <Keys key={half}>
+                {ofScreen.keys
+                  .filter((_, n) => n < ofScreen.keys.length / 2 === (half === 0))
+                  .map(([keys, what]) => (
+                    <Row key={keys} keys={[keys!]} text={what!} />
+                  ))}
+              </Keys>
+            ))}
+          </SimpleGrid>
+        </>
+      )}
       <Text size="sm" mt="md" mb={4}>
         {t.stopLine}
       </Text>

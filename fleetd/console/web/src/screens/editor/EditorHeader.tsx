@@ -1,13 +1,6 @@
 import { ActionIcon, Anchor, Badge, Box, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import {
-  IconArrowBackUp,
-  IconArrowForwardUp,
-  IconDots,
-  IconPlayerPlay,
-  IconShare3,
-  IconUpload,
-} from '@tabler/icons-react';
+import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconShare3, IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
@@ -30,10 +23,9 @@ import { TextDialog } from './TextDialog';
 import { useEditorTexts } from './text';
 import { useProblemText } from './problemText';
 import { isUnfinished, isWrong } from './unfinished';
-import { TryDialog } from './TryDialog';
 import type { Editor } from './useEditor';
 
-type Dialog = 'publish' | 'try' | 'revisions' | 'uses' | 'text' | 'copy' | 'lines' | 'delete';
+type Dialog = 'publish' | 'revisions' | 'uses' | 'text' | 'copy' | 'lines' | 'delete';
 
 /** The name of the draft, whether it is saved, and what can be done with it. */
 export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }) {
@@ -117,13 +109,6 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             <IconArrowForwardUp size={20} aria-hidden />
           </ActionIcon>
         </Tooltip>
-        <Button
-          variant="default"
-          leftSection={<IconPlayerPlay size={18} aria-hidden />}
-          onClick={() => void openSaved('try')}
-        >
-          {t.tryOut}
-        </Button>
         <Tooltip label={blocked} disabled={!blocked}>
           <Button
             variant={changed ? 'filled' : 'default'}
@@ -205,7 +190,6 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         )}
       </Box>
       {dialog === 'publish' && <PublishDialog editor={editor} entry={newest} onClose={close} />}
-      {dialog === 'try' && <TryDialog editor={editor} name={shownName} onClose={close} />}
       {dialog === 'revisions' && <Revisions editor={editor} entry={newest} onClose={close} />}
       {dialog === 'uses' && <UsesDrawer editor={editor} onClose={close} />}
       {dialog === 'text' && <TextDialog editor={editor} entry={newest} onClose={close} />}

@@ -1,6 +1,6 @@
 import './editor.css';
 
-import { Alert, Box, Button, Drawer, Grid, Loader, Paper, Select, Stack } from '@mantine/core';
+import { Alert, Button, Drawer, Grid, Loader, Paper, Select, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -16,6 +16,8 @@ import { ItemList } from './ItemList';
 import type { Kind } from './model';
 import { useAuthorsRobot, useSuggestingRobot } from './names';
 import { Palette } from './Palette';
+import { Player } from './player';
+import { Preview } from './Preview';
 import { Problems } from './Problems';
 import { type Schema, useSchema } from './schemas';
 import { useEditorTexts } from './text';
@@ -43,7 +45,9 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
   const t = useEditorTexts();
   const editor = useEditor(kind, entry);
   const wide = useMediaQuery('(min-width: 75em)', true);
+  const beside = useMediaQuery('(min-width: 62em)', true);
   const [adding, setAdding] = useState(false);
+  const [player] = useState(() => new Player());
 
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
@@ -66,15 +70,12 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
       )}
       {editor.saving === 'failed' && <Refused error={editor.refused} onRetry={() => void editor.flush()} />}
       <Grid gap="sm">
-        {wide && (
-          <Grid.Col span={2.6}>
-            <Paper withBorder p="xs">
-              <Palette editor={editor} schema={schema} />
-            </Paper>
-          </Grid.Col>
-        )}
-        <Grid.Col span={{ base: 12, md: 7, lg: 5.6 }}>
+        <Grid.Col span={{ base: 12, md: 7.6, lg: 8.6 }}>
           <Stack gap="sm">
+            <Paper withBorder p="xs">
+              {!beside && <Preview editor={editor} player={player} />}
+              <TimelineView editor={editor} player={player} />
+            </Paper>
             {!wide && (
               <Button
                 data-add
@@ -86,30 +87,35 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
                 {t.palette}
               </Button>
             )}
-            <Box className="column">
-              <ItemList editor={editor} />
-            </Box>
+            <Grid gap="sm">
+              {wide && (
+                <Grid.Col span={4}>
+                  <Paper withBorder p="xs">
+                    <Palette editor={editor} schema={schema} />
+                  </Paper>
+                </Grid.Col>
+              )}
+              <Grid.Col span={wide ? 8 : 12}>
+                <ItemList editor={editor} />
+              </Grid.Col>
+            </Grid>
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5, lg: 3.8 }}>
-          <Paper withBorder p="xs" className="column" tabIndex={0}>
-            <Stack gap="sm">
-              {/* A condition is explained by the robot that is chosen above it. */}
-              {kind === 'activity' && <RobotSelect kind={kind} />}
-              <Inspector editor={editor} schema={schema} />
-              {kind !== 'activity' && <RobotSelect kind={kind} />}
-            </Stack>
-          </Paper>
-        </Grid.Col>
-        <Grid.Col span={12}>
-          <Paper withBorder p="xs">
-            <TimelineView editor={editor} />
-          </Paper>
-        </Grid.Col>
-        <Grid.Col span={12}>
-          <Paper withBorder p="xs">
-            <Problems editor={editor} />
-          </Paper>
+        <Grid.Col span={{ base: 12, md: 4.4, lg: 3.4 }}>
+          <Stack gap="sm" className="aside">
+            {beside && <Preview editor={editor} player={player} />}
+            <Paper withBorder p="xs">
+              <Stack gap="sm">
+                {/* A condition is explained by the robot that is chosen above it. */}
+                {kind === 'activity' && <RobotSelect kind={kind} />}
+                <Inspector editor={editor} schema={schema} />
+                {kind !== 'activity' && <RobotSelect kind={kind} />}
+              </Stack>
+            </Paper>
+            <Paper withBorder p="xs">
+              <Problems editor={editor} />
+            </Paper>
+          </Stack>
         </Grid.Col>
       </Grid>
       <Drawer

@@ -8,6 +8,7 @@ import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
 import { icons, useActionTexts } from './actions';
+import { type Dragged, draggedType } from './clipboard';
 import { newAction } from './defaults';
 import { insert, itemOf, positionAfter } from './model';
 import { useNames } from './names';
@@ -81,7 +82,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
       >
         {t.newAct}
       </Button>
-      <ScrollArea.Autosize mah={{ base: '70vh', lg: 'calc(48vh - 102px)' }} type="auto" tabIndex={0}>
+      <ScrollArea.Autosize mah={{ base: '70vh', lg: 440 }} type="auto" tabIndex={0}>
         <Stack gap={2} pe="xs">
           {types.length > 0 && (
             <Text size="xs" fw={700} c="dimmed">
@@ -95,6 +96,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               name={type}
               about={[does[type], found(type).slice(0, 5).join(', ')].filter(Boolean).join(': ')}
               disabled={!mayEdit}
+              dragged={newAction(type, language)}
               onClick={(e) => {
                 const only = found(type).length === 1 ? { [type]: found(type)[0] } : {};
                 add({ ...newAction(type, language), ...only });
@@ -115,6 +117,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               name={nameOf(a, language)}
               about={nameOf(a, language) === a.id ? undefined : a.id}
               disabled={!mayEdit}
+              dragged={kind === 'act' ? { type: 'act', start_ms: 0, act: a.id } : { act: a.id }}
               onClick={() => {
                 addAct(a.id);
                 onAdded?.();
@@ -137,17 +140,29 @@ function Entry({
   name,
   about,
   disabled,
+  dragged: fields,
   onClick,
 }: {
   icon?: ComponentType<{ size?: number }>;
   name: string;
   about?: string;
   disabled: boolean;
+  /** What stands on the timeline where it is dropped. */
+  dragged: Dragged['fields'];
   onClick: (e: MouseEvent) => void;
 }) {
   const t = useEditorTexts();
   return (
-    <UnstyledButton className="palette-entry" disabled={disabled} onClick={onClick}>
+    <UnstyledButton
+      className="palette-entry"
+      disabled={disabled}
+      draggable={!disabled}
+      onDragStart={(e) => {
+        e.dataTransfer.setData(draggedType, JSON.stringify({ fields } satisfies Dragged));
+        e.dataTransfer.effectAllowed = 'copy';
+      }}
+      onClick={onClick}
+    >
       {Icon && <Icon size={18} />}
       <span>
         <Text span size="sm" display="block" dir="auto">

@@ -1,251 +1,161 @@
 import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
+import {
+  IconMaximize,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerSkipBack,
+  IconZoomIn,
+  IconZoomOut,
+} from '@tabler/icons-react';
 import { useElementSize } from '@mantine/hooks';
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { Fragment, useEffect, useRef, useState } from 'react';
+import { useMemo, useState, useSyncExternalStore } from 'react';
 
+import { useScreenKeys } from '../../shell/screenKeys';
 import { useLanguage } from '../../text/language';
-import { languageName, sameLanguage } from '../../text/multilingual';
-import { type Timeline, useNameOf } from '../library/api';
-import { jump } from './Problems';
-import { beside, colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
-import { useActionTexts } from './actions';
-import { useTimelineTexts } from './timelineText';
-import type { Editor } from './useEditor';
+import { languageName } from '../../text/multilingual';
+import { position } from '../../text/position';
+import { useEntries } from '../library/api';
+import { barsOf, type Lengths, type Said } from './layout';
+import { find, flat, locate } from './model';
 import { useNames } from './names';
-import { useTurnTexts } from './turnText';
+import type { Player } from './player';
+import { Sheet } from './Sheet';
+import { useWaves } from './sounds';
+import { least, otherLanguages } from './timeline';
+import { useTimelineTexts } from './timelineText';
+import { TryButton } from './TryButton';
+import { isDraftAct, isUnfinished } from './unfinished';
+import type { Editor } from './useEditor';
 
-/** Pixels of a row of bars. */
-const rowHeight = 28;
+/** Pixels of the names of lanes and of the margin behind the bars. */
+const besideBars = 98;
+/** How many times as wide the timeline is at most as its place. */
+const most = 16;
 
-const seconds = (ms: number) => (ms / 1000).toFixed(1);
-
-/** What each unit does by time, as fleetd computes it: a lane for each, conflicts marked. */
-export function TimelineView({ editor }: { editor: Editor }) {
+/** The draft as a score: what each unit does by time, to be dragged, and played by a drawn robot. */
+export function TimelineView({ editor, player }: { editor: Editor; player: Player }) {
   const t = useTimelineTexts();
   const names = useNames();
+  useScreenKeys(t.keys, t.keyList as readonly (readonly string[])[]);
   const reader = useLanguage((s) => s.language);
-  const timeline = editor.check.timeline;
-  const [playing, setPlaying] = useState(false);
-  const [cursor, setCursor] = useState(0);
-  const length = timeline?.length_ms ?? 0;
+  const { kind, doc } = editor;
+  const { timeline, drawn, problems } = editor.check;
+  const view = useElementSize();
+  const [chosenZoom, setZoom] = useState<number>();
+  const playing = useSyncExternalStore(player.subscribe, () => player.playing);
+  const sounds = flat(kind, doc).flatMap((r) => (typeof r.item.fields.sound === 'string' ? [r.item.fields.sound] : []));
+  const waves = useWaves(sounds);
+  const entries = useEntries('act').data;
+  const bars = useMemo(() => {
+    const lengths: Lengths = {
+      acts: new Map((entries ?? []).flatMap((e) => (e.length_ms ? [[e.id, e.length_ms] as const] : []))),
+      sounds: new Map([...waves].map(([name, w]) => [name, w.ms])),
+    };
+    const keysOf = (which: (p: (typeof problems)[number]) => boolean) =>
+      new Set(problems.filter(which).flatMap((p) => locate(kind, doc, p.pointer).key ?? []));
+    const said: Said = {
+      timeline,
+      drawn: drawn === doc,
+      incomplete: keysOf((p) => isUnfinished(p) && !isDraftAct(p)),
+      conflicts: new Set((timeline?.conflicts ?? []).flatMap((c) => locate(kind, drawn ?? doc, c.pointer).key ?? [])),
+    };
+    return barsOf(kind, doc, lengths, said).filter((b) => find(doc, b.key));
+  }, [kind, doc, timeline, drawn, problems, waves, entries]);
+  const length = Math.max(0, ...bars.map((b) => b.end));
   const others = timeline ? otherLanguages(timeline, editor.lang) : [];
-
-  useEffect(() => {
-    if (!playing || length === 0) return undefined;
-    const began = performance.now() - cursor;
-    let frame = requestAnimationFrame(function next(now) {
-      const at = now - began;
-      if (at >= length) {
-        setCursor(0);
-        setPlaying(false);
-        return;
-      }
-      setCursor(at);
-      frame = requestAnimationFrame(next);
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [playing, length]);
+  // Room behind the end, in which a bar can be dropped.
+  const total = Math.max(length * 1.08, length + 500, 4000);
+  const fit = Math.max(200, view.width - besideBars) / total;
+  const zoom = chosenZoom ?? Math.max(1, least(total) / total / fit);
+  const zoomBy = (factor: number) => setZoom(Math.min(most, Math.max(1, zoom * factor)));
 
   return (
-    <Stack gap={4} component="section" aria-label={t.timeline}>
+    <Stack gap={6} component="section" aria-label={t.timeline} data-timeline ref={view.ref}>
       <Group gap="xs" justify="space-between">
-        <Group gap="xs">
-          <Text fw={700} size="sm">
-            {t.timeline}
-          </Text>
-          {length > 0 && (
-            <>
-              <Text size="sm" c="dimmed">
-                {t.about(seconds(length))}
-              </Text>
-              <Tooltip label={playing ? t.pause : t.play}>
-                <ActionIcon
-                  variant="default"
-                  size={28}
-                  aria-label={playing ? t.pause : t.play}
-                  onClick={() => setPlaying(!playing)}
-                >
-                  {playing ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />}
-                </ActionIcon>
-              </Tooltip>
-            </>
-          )}
+        <Group gap={6}>
+          <Tooltip label={t.toStart}>
+            <ActionIcon variant="default" size={36} aria-label={t.toStart} onClick={() => player.seek(0)}>
+              <IconPlayerSkipBack size={18} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+          <Tooltip label={playing ? t.pause : t.play}>
+            <ActionIcon
+              size={36}
+              aria-label={playing ? t.pause : t.play}
+              disabled={length === 0}
+              onClick={() => (playing ? player.pause() : player.play())}
+            >
+              {playing ? <IconPlayerPause size={20} aria-hidden /> : <IconPlayerPlay size={20} aria-hidden />}
+            </ActionIcon>
+          </Tooltip>
+          <Clock player={player} length={length} about={bars.some((b) => b.estimated)} />
+          <TryButton editor={editor} />
         </Group>
-        <Select
-          size="xs"
-          w={170}
-          aria-label={t.language}
-          allowDeselect={false}
-          value={editor.lang}
-          data={[...new Set([...(names.languages ?? []), ...others, editor.lang])]
-            .sort()
-            .map((l) => ({ value: l, label: `${languageName(l, reader)} (${l})` }))}
-          onChange={(v) => v && editor.setLang(v)}
-        />
+        <Group gap={6}>
+          <ActionIcon.Group>
+            <ActionIcon
+              variant="default"
+              size={30}
+              aria-label={t.zoomOut}
+              disabled={zoom <= 1}
+              onClick={() => zoomBy(0.5)}
+            >
+              <IconZoomOut size={16} aria-hidden />
+            </ActionIcon>
+            <ActionIcon variant="default" size={30} aria-label={t.fit} disabled={zoom === 1} onClick={() => setZoom(1)}>
+              <IconMaximize size={16} aria-hidden />
+            </ActionIcon>
+            <ActionIcon
+              variant="default"
+              size={30}
+              aria-label={t.zoomIn}
+              disabled={zoom >= most}
+              onClick={() => zoomBy(2)}
+            >
+              <IconZoomIn size={16} aria-hidden />
+            </ActionIcon>
+          </ActionIcon.Group>
+          <Select
+            size="xs"
+            w={140}
+            aria-label={t.language}
+            allowDeselect={false}
+            value={editor.lang}
+            data={[...new Set([...(names.languages ?? []), ...others, editor.lang])]
+              .sort()
+              .map((l) => ({ value: l, label: `${languageName(l, reader)} (${l})` }))}
+            onChange={(v) => v && editor.setLang(v)}
+          />
+        </Group>
       </Group>
-      {!timeline && (
-        <Text size="sm" c="dimmed">
-          {t.none}
-        </Text>
-      )}
-      {timeline && length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t.empty}
-        </Text>
-      )}
-      {others.length > 0 && (
+      <Sheet
+        editor={editor}
+        player={player}
+        bars={bars}
+        length={length}
+        total={total}
+        scale={fit * zoom}
+        zoomBy={zoomBy}
+        waves={waves}
+      />
+      {(others.length > 0 || (timeline && timeline.least_ms !== timeline.most_ms)) && (
         <Text size="xs" c="dimmed">
-          {t.others(languageName(editor.lang, reader), others.map((l) => languageName(l, reader)).join(', '))}
+          {others.length > 0 &&
+            `${t.others(languageName(editor.lang, reader), others.map((l) => languageName(l, reader)).join(', '))} `}
+          {timeline && timeline.least_ms !== timeline.most_ms && <span data-testid="estimate-basis">{t.basis}</span>}
         </Text>
       )}
-      {timeline && timeline.least_ms !== timeline.most_ms && (
-        <Text size="xs" c="dimmed" data-testid="estimate-basis">
-          {t.basis}
-        </Text>
-      )}
-      {timeline && length > 0 && <Lanes editor={editor} timeline={timeline} cursor={cursor} />}
     </Stack>
   );
 }
 
-function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timeline; cursor: number }) {
+/** Where the cursor is, and how long the whole takes. */
+function Clock({ player, length, about }: { player: Player; length: number; about: boolean }) {
   const t = useTimelineTexts();
-  const length = timeline.length_ms;
-  const at = (ms: number) => `${(100 * ms) / length}%`;
-  const lane = useElementSize();
-  const place = (all: readonly { start_ms: number; end_ms: number }[]) => {
-    const rows = rowsOf(all, length);
-    return {
-      beside: beside(all, length, lane.width),
-      height: rowHeight * (Math.max(0, ...rows) + 1),
-      styles: all.map((b, k) => ({
-        insetInlineStart: at(b.start_ms),
-        inlineSize: at(b.end_ms - b.start_ms),
-        top: rows[k]! * rowHeight + 2,
-      })),
-    };
-  };
-  const step = tick(length);
-  const conflicts = (timeline.conflicts ?? []).map((c) => c.pointer);
-  const inAct = editor.kind === 'act';
-  const spans = timeline.acts ?? [];
-  const acts = place(spans);
-  const actNames = useNameOf('act');
-  const reader = useLanguage((s) => s.language);
-  const laneNames: Record<string, string> = useActionTexts().lanes;
-  const turns = useTurnTexts();
-  const scroll = useRef<HTMLDivElement>(null);
-  const mark = useRef<HTMLSpanElement>(null);
-  // The cursor stays in view on a sheet that is wider than the screen.
-  useEffect(() => {
-    const [of, at] = [scroll.current?.getBoundingClientRect(), mark.current?.getBoundingClientRect()];
-    if (!of || !at || (at.left >= of.left && at.right <= of.right)) return;
-    scroll.current!.scrollBy({ left: at.left - (of.left + of.width / 4) });
-  }, [cursor]);
+  const at = useSyncExternalStore(player.subscribe, () => Math.floor(player.ms / 100) * 100);
   return (
-    <div ref={scroll} className="timeline" tabIndex={0} role="group" aria-label={t.timeline}>
-      <div className="sheet" style={{ minWidth: least(length) }}>
-        <div className="lane">
-          <span className="lane-name" />
-          <div ref={lane.ref} className="lane-bars scale">
-            {Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => (
-              <span key={n} style={{ insetInlineStart: at(n * step) }}>
-                {(n * step) / 1000}
-              </span>
-            ))}
-          </div>
-        </div>
-        {spans.length > 0 && (
-          <div className="lane">
-            <span className="lane-name">{laneNames.act}</span>
-            <div className="lane-bars" style={{ height: acts.height }}>
-              {spans.map((s, k) => (
-                <button
-                  key={s.step}
-                  type="button"
-                  className="bar"
-                  data-kind="act"
-                  style={acts.styles[k]}
-                  title={s.act}
-                  aria-label={t.bar(actNames(s.act), seconds(s.start_ms), seconds(s.end_ms))}
-                  onClick={() => jump(editor, `/acts/${s.step}`)}
-                >
-                  <span className="bar-words">{actNames(s.act)}</span>
-                </button>
-              ))}
-            </div>
-          </div>
-        )}
-        {(timeline.lanes ?? []).map((lane, n) => {
-          const bars = place(lane.bars ?? []);
-          return (
-            <div className="lane" key={n}>
-              <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
-              <div className="lane-bars" style={{ height: bars.height }}>
-                {(lane.bars ?? []).map((b, k) => {
-                  const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
-                  const what = wordsOf(b, turns);
-                  const color = colorIn(b);
-                  const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
-                  const label = [
-                    t.bar(
-                      [...new Set([b.type, what, color])].filter(Boolean).join(' '),
-                      seconds(b.start_ms),
-                      seconds(b.end_ms),
-                    ),
-                    other && t.inLanguage(languageName(other, reader)),
-                    b.estimated && t.estimated,
-                    b.waits_ms && t.waits(seconds(b.waits_ms)),
-                    conflict && t.conflict,
-                  ]
-                    .filter(Boolean)
-                    .join(', ');
-                  const words = bars.beside[k];
-                  return (
-                    <Fragment key={k}>
-                      <button
-                        type="button"
-                        className="bar"
-                        title={label}
-                        aria-label={label}
-                        data-conflict={conflict || undefined}
-                        data-estimated={b.estimated || undefined}
-                        data-waits={(b.waits_ms ?? 0) > 0 || undefined}
-                        style={bars.styles[k]}
-                        onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
-                      >
-                        {color && <span className="bar-color" style={{ backgroundColor: color }} />}
-                        <span className="bar-words">
-                          {conflict ? '⚠ ' : ''}
-                          {other && <b>{other} </b>}
-                          {what}
-                        </span>
-                      </button>
-                      {words && (
-                        <span
-                          aria-hidden
-                          className="bar-beside"
-                          style={{ ...bars.styles[k], marginInlineStart: words.from, inlineSize: words.room }}
-                        >
-                          {what}
-                        </span>
-                      )}
-                    </Fragment>
-                  );
-                })}
-              </div>
-            </div>
-          );
-        })}
-        {cursor > 0 && (
-          <div className="lane cursor-lane" aria-hidden>
-            <span className="lane-name" />
-            <div className="lane-bars">
-              <span ref={mark} className="cursor" style={{ insetInlineStart: at(cursor) }} />
-            </div>
-          </div>
-        )}
-      </div>
-    </div>
+    <Text size="sm" className="clock" data-testid="clock">
+      {position(at)} <span>/ {about ? t.about(position(length)) : position(length)}</span>
+    </Text>
   );
 }

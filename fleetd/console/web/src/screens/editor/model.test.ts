@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { begin, commit, redo, undo } from './history';
 import {
   actsOf,
+  beginOf,
+  copied,
   duplicate,
   flat,
   group,
   insert,
+  insertAt,
   itemOf,
   lengthOf,
   locate,
@@ -16,6 +19,8 @@ import {
   remove,
   setField,
   setHead,
+  shift,
+  stretch,
   ungroup,
   write,
   type Doc,
@@ -183,5 +188,41 @@ describe('undo', () => {
     expect(undo(undo(undo(h))).present).toBe(d);
     expect(redo(undo(h)).present).toBe(h.present);
     expect(commit(undo(h), d, 9000).future).toEqual([]);
+  });
+});
+
+describe('on the timeline', () => {
+  const d = read('act', act);
+  const [face, say, g] = keys(d) as [string, string, string];
+  const wait = d.items[2]!.children![0]!.key;
+
+  it('actions begin later or earlier together, and none before its group', () => {
+    expect(starts(shift(d, [face, say], 300))).toEqual([300, 800, 2000]);
+    expect(shift(d, [face], 300).items[0]!.fields.end_ms).toBe(1300);
+    expect(shift(d, [face, say], -400)).toBe(d); // the first one is at the start
+    expect(starts(shift(d, [say], -9000))).toEqual([0, 0, 2000]);
+    expect(starts(shift(d, [say], 1600))).toEqual([0, 2000, 2100]);
+    const later = shift(d, [g, wait], 100);
+    expect([beginOf(later, g), beginOf(later, wait)]).toEqual([2100, 2100]); // once, with its group
+  });
+
+  it('an action that is stretched keeps its start and never becomes nothing', () => {
+    const ends = (by: number) =>
+      stretch(d, [face, say, g], by).items.map((i) => i.fields.end_ms ?? i.fields.timeout_ms);
+    expect(ends(500)).toEqual([1500, 8500, undefined]);
+    expect(ends(-5000)).toEqual([100, 3000, undefined]);
+  });
+
+  it('what is copied is pasted at a time, as far from each other as it was', () => {
+    const values = copied('act', d, [say, wait]);
+    expect(values.map((v) => [v.type, v.start_ms, v.end_ms])).toEqual([
+      ['say', 500, undefined],
+      ['wait', 2000, 2300],
+    ]);
+    const pasted = insertAt(d, 4000, values.map(itemOf));
+    expect(pasted.items.slice(-2).map((i) => [i.fields.type, i.fields.start_ms, i.fields.end_ms])).toEqual([
+      ['say', 4000, undefined],
+      ['wait', 5500, 5800],
+    ]);
   });
 });

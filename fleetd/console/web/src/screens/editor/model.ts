@@ -196,6 +196,67 @@ export function insert(kind: Kind, doc: Doc, at: Position, items: Item[]): Doc {
   });
 }
 
+/** Inserts items so that the first begins at a time of the act, and the others as long after it as they were. */
+export function insertAt(doc: Doc, ms: number, items: Item[]): Doc {
+  const first = Math.min(...items.map(startOf));
+  return { ...doc, items: sorted([...doc.items, ...items.map((i) => startAt(i, ms + startOf(i) - first))]) };
+}
+
+/** The least duration of an action that is stretched, in ms. */
+export const shortest = 100;
+
+/** The start of an item from the start of the act, in ms. */
+export function beginOf(doc: Doc, key: string): number {
+  let begin = 0;
+  for (let k: string | undefined = key; k; k = positionOf(doc, k)?.parent) begin += startOf(find(doc, k)!);
+  return begin;
+}
+
+/** Begins items so many ms later, or earlier; together, so that none begins before its group does. */
+export function shift(doc: Doc, keys: readonly string[], by: number): Doc {
+  const moved = inOrder('act', doc, keys);
+  const delta = Math.max(by, -Math.min(...moved.map(startOf)));
+  if (moved.length === 0 || delta === 0) return doc;
+  const deep = (items: Item[]): Item[] =>
+    sorted(
+      items.map((i) =>
+        moved.includes(i) ? startAt(i, startOf(i) + delta) : i.children ? { ...i, children: deep(i.children) } : i,
+      ),
+    );
+  return { ...doc, items: deep(doc.items) };
+}
+
+/** The field that says when an action ends, or until when at most; undefined if it takes effect at once, or is a group. */
+export const endField = (i: Item): 'end_ms' | 'timeout_ms' | undefined =>
+  typeof i.fields.end_ms === 'number' ? 'end_ms' : typeof i.fields.timeout_ms === 'number' ? 'timeout_ms' : undefined;
+
+/** Ends items so many ms later, or earlier. One that ends when its unit is done gets more time, or less. */
+export function stretch(doc: Doc, keys: readonly string[], by: number): Doc {
+  let out = doc;
+  for (const key of keys) {
+    const item = find(out, key);
+    const field = item && endField(item);
+    if (!item || !field) continue;
+    const least = field === 'end_ms' ? startOf(item) + shortest : shortest;
+    out = setField('act', out, key, field, Math.max(least, Number(item.fields[field]) + by));
+  }
+  return out;
+}
+
+/** The values of items, to be inserted again with itemOf; without their ids, which are unique in an act. */
+export const copied = (kind: Kind, doc: Doc, keys: readonly string[]): Fields[] =>
+  inOrder(kind, doc, keys).map((i) =>
+    withoutIDs(
+      valueOf({
+        ...i,
+        fields: { ...i.fields, ...(kind === 'act' && { start_ms: beginOf(doc, i.key), ...endAfterBegin(doc, i) }) },
+      }),
+    ),
+  );
+
+const endAfterBegin = (doc: Doc, i: Item): Fields =>
+  typeof i.fields.end_ms === 'number' ? { end_ms: beginOf(doc, i.key) + lengthOf(i) } : {};
+
 /** The place behind what is selected, or at the end. */
 export function positionAfter(doc: Doc, selected: readonly string[]): Position {
   const last = selected.length > 0 ? positionOf(doc, selected[selected.length - 1]!) : undefined;

@@ -5,12 +5,15 @@ import { anglesIn, turned } from './turns';
 
 type Bar = NonNullable<NonNullable<Timeline['lanes']>[number]['bars']>[number];
 
-/** A step of the scale that gives about ten marks. */
-export function tick(length: number): number {
+/** A step of the scale, in ms, that leaves room for its numbers. scale is in pixels per ms. */
+export function tick(scale: number): number {
   for (const step of [500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000])
-    if (length / step <= 12) return step;
+    if (step * scale >= 52) return step;
   return 1_200_000;
 }
+
+/** The grid to which bars snap, in ms: finer where the timeline is wider. */
+export const gridOf = (scale: number) => (100 * scale >= 12 ? 100 : 100 * scale >= 4 ? 250 : 500);
 
 /** The languages of texts that do not exist in the wanted one. */
 export function otherLanguages(timeline: Timeline, wanted: string): string[] {
@@ -18,22 +21,19 @@ export function otherLanguages(timeline: Timeline, wanted: string): string[] {
   return [...new Set(all)].filter((l) => !sameLanguage(l, wanted)).sort();
 }
 
-/** Pixels of the names of lanes and of the margin behind the bars. */
-const besideBars = 96;
 /** Pixels of the narrowest bar, which a finger can still hit. */
-const narrowest = 24;
+export const narrowest = 24;
 
-/** Pixels of the sheet at least, with those of the names of lanes: a bar of some seconds can be read. */
-export const least = (length: number) => Math.max(520, besideBars + Math.round((length / 1000) * 9));
+/** Pixels of the bars at least: one of some seconds can be read. */
+export const least = (length: number) => Math.max(420, Math.round((length / 1000) * 9));
 
-/** The row of each bar in its lane: bars that would lie on each other stand below each other. */
-export function rowsOf(bars: readonly { start_ms: number; end_ms: number }[], length: number): number[] {
-  const atLeast = (narrowest * length) / (least(length) - besideBars); // ms
+/** The row of each bar in its lane: bars that would lie on each other stand below each other. scale is in pixels per ms. */
+export function rowsOf(bars: readonly { start: number; end: number }[], scale: number): number[] {
   const ends: number[] = []; // of the rows
   return bars.map((b) => {
-    const free = ends.findIndex((end) => end <= b.start_ms);
+    const free = ends.findIndex((end) => end <= b.start);
     const row = free < 0 ? ends.length : free;
-    ends[row] = Math.max(b.end_ms, b.start_ms + atLeast);
+    ends[row] = Math.max(b.end, b.start + narrowest / scale);
     return row;
   });
 }
@@ -42,23 +42,21 @@ export function rowsOf(bars: readonly { start_ms: number; end_ms: number }[], le
 const readable = 40;
 
 /**
- * The pixels from the start of each bar to its words, and those that they have there, for a bar that
- * is too narrow for them, up to the next bar of its row; undefined if they stand in it, or if there
- * is no room. The lane is width pixels wide.
+ * The pixels from the start of each bar to its words, and those that they have there, for a bar that is too narrow for
+ * them, up to the next bar of its row; undefined if they stand in it, or if there is no room. scale is in pixels per ms.
  */
 export function beside(
-  bars: readonly { start_ms: number; end_ms: number }[],
+  bars: readonly { start: number; end: number }[],
   length: number,
-  width: number,
+  scale: number,
 ): ({ from: number; room: number } | undefined)[] {
-  const rows = rowsOf(bars, length);
-  const at = (ms: number) => (ms * width) / length;
+  const rows = rowsOf(bars, scale);
   return bars.map((b, k) => {
-    const own = at(b.end_ms - b.start_ms);
+    const own = (b.end - b.start) * scale;
     const next = bars.findIndex((_, n) => n > k && rows[n] === rows[k]);
     const from = Math.max(own, narrowest) + 4;
-    const room = at((bars[next]?.start_ms ?? length) - b.start_ms) - from - 4;
-    return own < readable && room >= readable ? { from, room } : undefined;
+    const room = ((bars[next]?.start ?? length) - b.start) * scale - from - 4;
+    return own < readable && room >= readable ? { from, room: Math.round(room) } : undefined;
   });
 }
 

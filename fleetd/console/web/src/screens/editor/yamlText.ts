@@ -1,4 +1,16 @@
-import { Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, parseDocument, Scalar, YAMLMap } from 'yaml';
+import {
+  Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  Scalar,
+  YAMLMap,
+} from 'yaml';
 
 import type { Fields } from './model';
 
