@@ -37,7 +37,7 @@ test('ticked actions become a group that keeps their times, and the group is dis
   await group.click();
 
   // The group stands where its first action stood, and its actions count from its start.
-  await expect(rows).toHaveText([/^wait.*0\.0 s/, /^group.*1\.0 s/, /smile.*0\.0 s/, /led.*0\.5 s/]);
+  await expect(rows).toHaveText([/^wait.*0:00$/, /^group.*0:01/, /smile.*0:00$/, /led.*0:00\.5$/]);
   await expect(timeline(page).getByRole('button', { name: 'face smile: 0:01 to 0:03' })).toBeVisible();
   await expect(page.getByTestId('save-state')).toContainText('Draft saved');
   const stored = (await (await request.get(`/api/v1/acts/${act}`)).json()).draft as string;
@@ -45,7 +45,7 @@ test('ticked actions become a group that keeps their times, and the group is dis
   await accessible(page);
 
   await ungroup.click();
-  await expect(rows).toHaveText([/^wait.*0\.0 s/, /smile.*1\.0 s/, /led.*1\.5 s/]);
+  await expect(rows).toHaveText([/^wait.*0:00$/, /smile.*0:01$/, /led.*0:01\.5$/]);
   await expect(actions.getByText('2 chosen')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(rows).toHaveCount(4);
@@ -82,6 +82,98 @@ test('actions that collide on one unit are marked on the timeline until one of t
   await expect(timeline(page).getByRole('button', { name: 'face calm: 0:03 to 0:04', exact: true })).toBeVisible();
   await expect(timeline(page).getByText('⚠')).toHaveCount(0);
   await expect(page.locator('.item').nth(1).getByLabel('Error', { exact: true })).toHaveCount(0);
+});
+
+test('bars are dragged, stretched, moved by keys, copied and removed, and the comments of the file stay', async ({
+  page,
+  request,
+}) => {
+  const act = fresh('score');
+  await draftAct(
+    request,
+    act,
+    '{type: led, start_ms: 0, end_ms: 1000, colour: "#20c0ff"} # the first light',
+    '{type: face, start_ms: 2000, end_ms: 3000, face: smile} # a smile',
+    '{type: wait, start_ms: 0, end_ms: 8000}',
+  );
+  const draft = async () => (await (await request.get(`/api/v1/acts/${act}`)).json()).draft as string;
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  const face = timeline(page).getByRole('button', { name: /^face smile/ });
+  await expect(face).toHaveAccessibleName('face smile: 0:02 to 0:03');
+  const drag = async (from: { x: number; y: number }, px: number) => {
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(from.x + px / 2, from.y);
+    await page.mouse.move(from.x + px, from.y);
+    await page.mouse.up();
+  };
+  // One second is as wide as the bar of the light; a few pixels less than two snap to its edge.
+  const second = (await timeline(page).getByRole('button', { name: /^led/ }).boundingBox())!.width;
+  const box = (await face.boundingBox())!;
+  await drag({ x: box.x + box.width / 2, y: box.y + 8 }, -second + 4);
+  await expect(face).toHaveAccessibleName('face smile: 0:01 to 0:02');
+  await expect(face).toHaveAttribute('aria-pressed', 'true');
+  const moved = (await face.boundingBox())!;
+  await drag({ x: moved.x + moved.width - 3, y: moved.y + 8 }, second);
+  await expect(face).toHaveAccessibleName('face smile: 0:01 to 0:03');
+
+  // The same by keys, with what is said of it.
+  const status = timeline(page).getByRole('status');
+  await face.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(status).toHaveText('face smile: 0:01.1 to 0:03.1');
+  await page.keyboard.press('Control+ArrowRight');
+  await page.keyboard.press('Shift+ArrowLeft');
+  await expect(face).toHaveAccessibleName('face smile: 0:02.1 to 0:04');
+  await expect(face).toBeFocused();
+  await page.keyboard.press('Escape');
+  await face.press('Enter');
+  await page.keyboard.press('Control+c');
+  await page.keyboard.press('Control+v');
+  await expect(status).toHaveText('1 pasted');
+  await page.keyboard.press('ArrowUp');
+  await expect(timeline(page).getByRole('button', { name: /^face smile: 0:02\.1/ })).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await expect(face).toHaveCount(2);
+  await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+  expect(await draft()).toContain('  - {type: face, start_ms: 2100, end_ms: 4000, face: smile} # a smile\n');
+  await page.keyboard.press('Delete');
+  await expect(face).toHaveCount(1);
+  await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+  expect(await draft()).toMatch(/# the first light\n.*# a smile\n/);
+  await accessible(page);
+  await page.keyboard.press('Escape');
+  await page.locator('h1').click();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toContainText('end later or earlier');
+});
+
+test('a draft is drawn and played while something is missing in it', async ({ page, request }) => {
+  const act = fresh('played');
+  await draftAct(
+    request,
+    act,
+    '{type: head, start_ms: 0, end_ms: 1500, yaw_rad: 0.5}',
+    '{type: say, start_ms: 500, end_ms: 2500, text: {en: Come closer}}',
+    '{type: wait, start_ms: 0, end_ms: 3000}',
+  );
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  await page.getByRole('button', { name: /^Add face / }).click();
+  const missing = timeline(page).getByRole('button', { name: /not finished/ });
+  await expect(missing).toHaveAttribute('data-incomplete');
+  const robot = page.getByRole('region', { name: 'Preview' }).getByRole('img');
+  await expect(robot).toHaveAccessibleName('Robot');
+  await timeline(page).getByRole('slider', { name: 'Cursor' }).focus();
+  for (let n = 0; n < 3; n++) await page.keyboard.press('Shift+ArrowRight');
+  await expect(page.getByTestId('clock')).toContainText('0:03 /');
+  await page.keyboard.press('Home');
+  await timeline(page).getByRole('button', { name: 'Play' }).click();
+  await expect(robot).toHaveAccessibleName(/to its left, says “Come closer”/);
+  await expect(robot).not.toHaveAccessibleName(/says/);
+  await expect(timeline(page).getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(page.getByTestId('clock')).toContainText('0:00 /');
 });
 
 test('the revisions say which robots have which, and an earlier one is restored as the draft', async ({

@@ -1,6 +1,7 @@
 import { Accordion, Anchor, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
+import { position } from '../../text/position';
 import { find, flat, type Item, type Kind, move, positionOf, setField, setHead } from './model';
 import { useNames } from './names';
 import { pathFrom } from './origin';
@@ -136,7 +137,7 @@ function InGroup({ editor, item }: { editor: Editor; item: Item }) {
         { value: '', label: t.noGroup },
         ...groups.map((g) => ({
           value: g.item.key,
-          label: t.groupAt((Number(g.item.fields.start_ms ?? 0) / 1000).toFixed(1)),
+          label: t.groupAt(position(Number(g.item.fields.start_ms ?? 0))),
         })),
       ]}
       onChange={(v) => {

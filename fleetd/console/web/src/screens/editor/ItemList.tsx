@@ -30,6 +30,7 @@ import {
 } from '@tabler/icons-react';
 import type { KeyboardEvent, MouseEvent } from 'react';
 
+import { position } from '../../text/position';
 import { detailOf, summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, positionOf, remove, ungroup } from './model';
 import { useNameOf } from '../library/api';
@@ -195,8 +196,6 @@ export const ColorDot = ({ color }: { color: string }) => (
   <span className="color-dot" style={{ backgroundColor: color }} aria-hidden />
 );
 
-const seconds = (ms: unknown) => (Number(ms ?? 0) / 1000).toFixed(1);
-
 function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
   const t = useEditorTexts();
   const { kind, doc, selected, mayEdit } = editor;
@@ -260,7 +259,7 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
           </span>
           {kind === 'act' ? (
             <small>
-              {[detail && item.fields.type, t.startsAt(seconds(item.fields.start_ms))].filter(Boolean).join(', ')}
+              {[detail && item.fields.type, t.startsAt(position(Number(item.fields.start_ms ?? 0)))].filter(Boolean).join(', ')}
             </small>
           ) : (
             act !== '' && actName(act) !== act && <small dir="ltr">{act}</small>

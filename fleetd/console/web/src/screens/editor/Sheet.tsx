@@ -92,7 +92,7 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
   // A bar that was moved may be another element now.
   useLayoutEffect(() => {
     if (!refocus.current) return;
-    sheet.current?.querySelector<HTMLElement>(`[data-bar="${refocus.current}"]`)?.focus({ preventScroll: true });
+    scroll.current?.querySelector<HTMLElement>(`[data-bar="${refocus.current}"]`)?.focus({ preventScroll: true });
     refocus.current = undefined;
   }, [doc]);
 
@@ -101,20 +101,18 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
   const begin = (e: PointerEvent<HTMLElement>, b: Bar, how: Drag['how']) => {
     if (e.button !== 0 || !mayEdit || e.ctrlKey || e.metaKey || e.shiftKey) return;
     if (how === 'end') e.stopPropagation();
-    const target = e.currentTarget;
     const from = e.clientX;
     const keys = selected.includes(b.key) && how === 'move' ? selected : [b.key];
     const edges = bars
       .filter((o) => !keysWith(keys).has(o.key))
       .flatMap((o) => [o.start, o.end])
       .concat(player.ms, 0);
-    const rtl = getComputedStyle(target).direction === 'rtl' ? -1 : 1;
+    const rtl = getComputedStyle(e.currentTarget).direction === 'rtl' ? -1 : 1;
     let by = 0;
     let drags = false;
     const onMove = (m: globalThis.PointerEvent) => {
       const px = (m.clientX - from) * rtl;
       if (!drags && Math.abs(px) < isDrag) return;
-      if (!drags) target.setPointerCapture(e.pointerId);
       drags = true;
       const free = px / scale;
       const near = m.altKey ? [] : edges;
@@ -126,9 +124,9 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
     };
     const end = (m: globalThis.PointerEvent | globalThis.KeyboardEvent) => {
       if (m instanceof KeyboardEvent && m.key !== 'Escape') return;
-      target.removeEventListener('pointermove', onMove);
-      target.removeEventListener('pointerup', end);
-      target.removeEventListener('pointercancel', end);
+      window.removeEventListener('pointermove', onMove);
+      window.removeEventListener('pointerup', end);
+      window.removeEventListener('pointercancel', end);
       window.removeEventListener('keydown', end);
       setDrag(undefined);
       if (!drags) return;
@@ -138,9 +136,9 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
       setTimeout(() => window.removeEventListener('click', eat, { capture: true }), 50);
       if (m.type === 'pointerup') drop(keys, by, how, b);
     };
-    target.addEventListener('pointermove', onMove);
-    target.addEventListener('pointerup', end);
-    target.addEventListener('pointercancel', end);
+    window.addEventListener('pointermove', onMove);
+    window.addEventListener('pointerup', end);
+    window.addEventListener('pointercancel', end);
     window.addEventListener('keydown', end);
   };
 
@@ -177,7 +175,7 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
       else player.play();
     } else if (e.key === 'ArrowUp' || e.key === 'ArrowDown') {
       did();
-      const all = [...sheet.current!.querySelectorAll<HTMLElement>('[data-bar]')];
+      const all = [...scroll.current!.querySelectorAll<HTMLElement>('[data-bar]')];
       all[all.indexOf(e.currentTarget as HTMLElement) + (e.key === 'ArrowDown' ? 1 : -1)]?.focus();
     } else if (way !== 0 && mayEdit) {
       did();
