@@ -74,7 +74,7 @@ test('what is done in the console is in the audit: who, from where, why and how 
   await page.getByRole('button', { name: 'Send to 1 robot' }).click();
   await expect(page.getByText('Pause: done')).toBeVisible();
   await page.goto('/audit?via=web&what=command');
-  const row = page.getByRole('row', { name: /auto\/pause/ }).first();
+  const row = page.getByRole('row', { name: /pause the story/ }).first();
   await expect(row).toContainText('robot r2');
   await row.getByRole('button').click();
   const entry = page.getByRole('dialog');

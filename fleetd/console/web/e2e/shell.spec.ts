@@ -336,7 +336,7 @@ test('text typed while no field has the focus presses no button', async ({ page,
 test('a filter keeps every letter of somebody who types fast, and the address follows', async ({ page }) => {
   for (const [path, label] of [
     ['/audit', 'What'],
-    ['/events', 'Type, by its code'],
+    ['/events', 'Robot'],
   ] as const) {
     await page.goto(path);
     await live(page);

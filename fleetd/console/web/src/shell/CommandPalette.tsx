@@ -11,7 +11,7 @@ import { usePerformingTexts } from '../live/PerformingBadge';
 import { robots, useRobots, useSites } from '../live/robots';
 import { useRightTexts } from '../text/rights';
 import { useEarlyKeys } from './earlyKeys';
-import { meantRobot, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
+import { meantRobot, namesVerb, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
 import { useRobotOfPage, useScope } from './scope';
 import type { Listed, ScreensProps, Send } from './screens';
 import { sendStop } from './sendStop';
@@ -28,14 +28,16 @@ const most = 8;
 export function CommandPalette(of: ScreensProps & { send: Send }) {
   const t = useShellTexts();
   const [query, setQuery] = useState('');
-  const actionsFor = useActions(of);
+  const [asked, ask] = useState<RobotCommand>();
+  const { which } = useRobotCommandTexts();
+  const actionsFor = useActions({ ...of, asked, ask: (c) => (ask(c), setQuery('')) });
   const actions = actionsFor(query);
 
   /** Does the first of what the text finds; without a text nothing is meant. */
   const doFirst = (text: string) => {
     const first = text.trim() && actionsFor(text).find((a) => !a.disabled);
     if (!first) return;
-    close();
+    if (first.closeSpotlightOnTrigger !== false) close();
     first.onClick();
   };
   const onFocus = useEarlyKeys(store, doFirst);
@@ -46,6 +48,7 @@ export function CommandPalette(of: ScreensProps & { send: Send }) {
     if (query.trim() && !marked()) markFirst();
   }, [ids]);
   const onKeyDownCapture = (e: KeyboardEvent<HTMLInputElement>) => {
+    if (e.key === 'Backspace' && !e.currentTarget.value) ask(undefined);
     if (e.key !== 'Enter' || e.nativeEvent.isComposing) return;
     const text = e.currentTarget.value;
     if (text === query && marked()) return;
@@ -61,12 +64,13 @@ export function CommandPalette(of: ScreensProps & { send: Send }) {
       query={query}
       onQueryChange={setQuery}
       shortcut={['mod + K']}
+      onSpotlightClose={() => ask(undefined)}
       nothingFound={t.nothingFound}
       highlightQuery
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
-        placeholder: t.searchHint,
-        'aria-label': t.search,
+        placeholder: asked ? which : t.searchHint,
+        'aria-label': asked ? which : t.search,
         onFocus,
         onKeyDownCapture,
       }}
@@ -88,12 +92,25 @@ function markFirst() {
 type Action = SpotlightActionData & { label: string; onClick: () => void };
 
 /** Pages, robots and commands that a text finds, in the order in which they are shown. */
-function useActions({ screens, send }: ScreensProps & { send: Send }): (query: string) => Action[] {
+function useActions({ screens, send, ...asking }: ScreensProps & { send: Send } & Asking): (query: string) => Action[] {
   const pages = usePages(screens);
   const found = useFoundRobots();
-  const commands = useRobotCommands(send);
+  const commands = useRobotCommands(send, asking);
   const settings = useSettings();
-  return (query) => [...pages(query), ...found(query), ...commands(query), ...settings(query)];
+  return (query) => {
+    const of = (verb: boolean) =>
+      commands(query)
+        .filter((c) => c.verb === verb)
+        .map((c) => c.action);
+    if (asking.asked) return of(false);
+    return [...of(true), ...pages(query), ...found(query), ...of(false), ...settings(query)];
+  };
+}
+
+/** The command whose robot is still asked for, and what asks for it. */
+interface Asking {
+  asked?: RobotCommand;
+  ask: (c: RobotCommand) => void;
 }
 
 function usePages(screens: readonly Listed[]): (query: string) => Action[] {
@@ -141,25 +158,41 @@ function firstMatching(fleet: readonly Robot[], wanted: string): Robot[] {
 
 const has = (label: string, words: readonly string[]) => words.every((w) => label.toLowerCase().includes(w));
 
-/** The commands for the robot that the query or the page means. Without the right they say which roles have it. */
-function useRobotCommands(send: Send): (query: string) => Action[] {
+/**
+ * The commands for the robot that the query or the page means; without one, the commands that then ask for it. Without the right
+ * they say which roles have it. Verb: the query begins the name of the command.
+ */
+function useRobotCommands(send: Send, { asked, ask }: Asking): (query: string) => { verb: boolean; action: Action }[] {
   const t = useRobotCommandTexts();
   const { lacks } = useRightTexts();
   const rights = useMe()?.rights ?? [];
   const ofPage = useRobotOfPage();
+  const fleet = useRobots();
+  const action = (c: RobotCommand, label: string, words: readonly string[], rest: Omit<Action, 'label'>) => ({
+    verb: namesVerb(words, t.verbs[c.key]),
+    action: {
+      label,
+      description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
+      disabled: !rights.includes(c.right),
+      leftSection: <IconSend size={18} aria-hidden />,
+      ...rest,
+    },
+  });
+  const to = (robot: string, c: RobotCommand, words: readonly string[]) =>
+    action(c, t[c.key](robot), words, {
+      id: `${c.key} ${robot}`,
+      onClick: () => void sendCommand(send, robot, c, t[c.key](robot)),
+    });
   return (query) => {
+    if (asked) return firstMatching(fleet, query.trim().toLowerCase()).map((r) => to(r.id, asked, []));
     const { robot, words } = meantRobot(query, (id) => robots.get(id) !== undefined, ofPage);
-    if (!robot) return [];
+    if (robot) return robotCommands.map((c) => to(robot, c, words)).filter((c) => has(c.action.label, words));
+    if (words.length === 0) return [];
     return robotCommands
-      .map((c) => ({
-        id: `${c.key} ${robot}`,
-        label: t[c.key](robot),
-        description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
-        disabled: !rights.includes(c.right),
-        leftSection: <IconSend size={18} aria-hidden />,
-        onClick: () => void sendCommand(send, robot, c, t[c.key](robot)),
-      }))
-      .filter((a) => has(a.label, words));
+      .map((c) =>
+        action(c, t.any[c.key], words, { id: `${c.key} …`, onClick: () => ask(c), closeSpotlightOnTrigger: false }),
+      )
+      .filter((c) => has(c.action.label, words));
   };
 }
 

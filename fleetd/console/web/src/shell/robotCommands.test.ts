@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { meantRobot } from './robotCommands';
+import { meantRobot, namesVerb } from './robotCommands';
 
 vi.mock('../text/language', () => ({ texts: (en: object) => en }));
 const known = (id: string) => ['r1', 'r2'].includes(id);
@@ -14,4 +14,12 @@ test('a query means the robot that it names, before that of the page', () => {
 test('a query that names no robot means none outside of the page of one', () => {
   expect(meantRobot('pause r22', known)).toEqual({ robot: undefined, words: ['pause', 'r22'] });
   expect(meantRobot(' ', known)).toEqual({ robot: undefined, words: [] });
+});
+
+test('three letters that begin a word of a command put it before pages and robots', () => {
+  expect(namesVerb(['pau'], 'pause')).toBe(true);
+  expect(namesVerb(['auto', 'r1'], 'switch automatic')).toBe(true);
+  expect(namesVerb(['s'], 'stop')).toBe(false); // Enter opens a page that begins with s
+  expect(namesVerb(['use'], 'pause')).toBe(false);
+  expect(namesVerb([], 'pause')).toBe(false);
 });

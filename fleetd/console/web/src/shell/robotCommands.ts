@@ -21,6 +21,24 @@ export const robotCommands: readonly RobotCommand[] = [
 
 export const useRobotCommandTexts = texts(
   {
+    any: {
+      pause: 'Pause a robot…',
+      continue: 'Continue a robot…',
+      manual: 'Switch a robot to manual…',
+      automatic: 'Switch a robot to automatic…',
+      enable: 'Let a robot move…',
+      stop: 'Stop a robot (software)…',
+    },
+    which: 'Which robot?',
+    /** The words by whose beginning a command is meant. */
+    verbs: {
+      pause: 'pause',
+      continue: 'continue',
+      manual: 'switch manual',
+      automatic: 'switch automatic',
+      enable: 'let move',
+      stop: 'stop',
+    },
     pause: (robot: string) => `Pause ${robot}`,
     continue: (robot: string) => `Continue ${robot}`,
     manual: (robot: string) => `Switch ${robot} to manual`,
@@ -30,6 +48,23 @@ export const useRobotCommandTexts = texts(
     rights: { command: 'command robots', stop: 'stop robots' },
   },
   {
+    any: {
+      pause: 'Pause eines Roboters…',
+      continue: 'Einen Roboter fortsetzen…',
+      manual: 'Einen Roboter in den Handbetrieb…',
+      automatic: 'Einen Roboter in die Automatik…',
+      enable: 'Bewegung eines Roboters freigeben…',
+      stop: 'Einen Roboter stoppen (Software)…',
+    },
+    which: 'Welcher Roboter?',
+    verbs: {
+      pause: 'pause',
+      continue: 'fortsetzen',
+      manual: 'handbetrieb',
+      automatic: 'automatik',
+      enable: 'bewegung freigeben',
+      stop: 'stoppen',
+    },
     pause: (robot: string) => `Pause von ${robot}`,
     continue: (robot: string) => `${robot} fortsetzen`,
     manual: (robot: string) => `${robot} in den Handbetrieb`,
@@ -53,3 +88,10 @@ export function meantRobot(
   const named = words.find(known);
   return { robot: named ?? ofPage, words: words.filter((w) => w !== named) };
 }
+
+/**
+ * Whether the words of a query begin a verb, so that commands come before pages and robots: three letters at least, so that Enter
+ * after the first letter of a page's name commands nothing.
+ */
+export const namesVerb = (words: readonly string[], verbs: string): boolean =>
+  words.some((w) => w.length >= 3 && verbs.split(' ').some((verb) => verb.startsWith(w)));

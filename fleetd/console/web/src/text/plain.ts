@@ -7,7 +7,6 @@ const plain: readonly [RegExp, string][] = [
   [/\bmnl is not running\b/g, 'the robot is not in manual'],
   [/\bstr\b/g, 'start-up'],
   [/\bmnl\b/g, 'manual'],
-
   [/\bato\b/g, 'automatic'],
   [/\ba stop is still latched; release it first\b/g, 'a stop still keeps it stopped; release it first'],
   [/\ba stop was latched: the robot\b/g, 'it was stopped: the robot'],

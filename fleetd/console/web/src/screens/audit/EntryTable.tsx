@@ -5,7 +5,7 @@ import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useCommandsTexts } from '../commands/text';
 import classes from './audit.module.css';
-import { type Entry, saidBy } from './entry';
+import { type Entry, presses, saidBy } from './entry';
 import { useAuditTexts } from './text';
 import { useWhat } from './what';
 
@@ -45,7 +45,7 @@ export function Author({ of }: { of: Entry }) {
   );
 }
 
-/** Entries of the audit, the newest first; on a phone each is a card. */
+/** Entries of the audit, the newest first, what was asked for and how it ended in one row; on a phone each is a card. */
 export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onOpen: (e: Entry) => void }) {
   const t = useAuditTexts();
   const { states } = useCommandsTexts();
@@ -65,8 +65,8 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {entries.map((e) => {
-          const said = saidBy(e, states);
+        {presses(entries).map(({ entry: e, end }) => {
+          const said = { ...saidBy(e, states), ...(end && { ended: saidBy(end, states).ended }) };
           const { words, code } = what(e, e.of ? byID.get(e.of) : undefined);
           return (
             <Table.Tr key={e.seq}>
@@ -100,7 +100,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                 )}
               </Table.Td>
               <Table.Td className={classes.ended}>
-                <Outcome of={e.outcome} />
+                <Outcome of={(end ?? e).outcome} />
                 {said.ended && (
                   <Text size="xs" dir="auto" lineClamp={3} className="any-text">
                     {inButtons(said.ended)}

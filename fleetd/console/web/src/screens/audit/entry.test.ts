@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Entry, modeOf, saidBy } from './entry';
+import { type Entry, modeOf, presses, saidBy } from './entry';
 
 const states = { SUCCEEDED: 'done', REJECTED: 'refused by the robot', EXPIRED: 'too old when it was to begin' };
 const entry = (e: Partial<Entry>) => ({ via: 'web', outcome: 'done', what: 'label', ...e }) as Entry;
@@ -52,4 +52,17 @@ test('a command has its arguments, and a switch of the mode its mode', () => {
   for (const detail of ['', '{', '[]', '{"mode":7}', '{"args":"mnl"}', 'not a mode'])
     expect(modeOf(entry({ what: 'command mode/set', via: 'mqtt', detail }))).toBe('');
   expect(modeOf(entry({ what: 'command mode/set', of: 'a', via: 'fleetd', detail: 'SUCCEEDED' }))).toBe('');
+});
+
+test('a request and how it ended are one row; an end whose request is not listed is a row of its own', () => {
+  const all = [
+    entry({ id: '5', of: '2', outcome: 'done' }),
+    entry({ id: '4', of: '1', outcome: 'refused' }),
+    entry({ id: '3', of: '2', outcome: 'failed' }),
+    entry({ id: '2', outcome: 'accepted' }),
+  ];
+  expect(presses(all).map((p) => [p.entry.id, p.end?.id])).toEqual([
+    ['4', undefined],
+    ['2', '5'],
+  ]);
 });

@@ -16,6 +16,21 @@ export interface Said {
 const tellsNothing = 'the robot reports success';
 const outcomes = ['SUCCEEDED', 'REJECTED', 'FAILED'];
 
+/** What somebody did, in one row: the entry of the request, and that of how it ended, if both are listed. */
+export interface Press {
+  entry: Entry;
+  end?: Entry;
+}
+
+/** Joins the entry that says how a request ended to that of the request. The newest entries come first. */
+export function presses(entries: readonly Entry[]): Press[] {
+  const requests = new Set(entries.map((e) => e.id));
+  const ends = new Map<string, Entry>();
+  // A request with several ends, such as one for each robot, has that of the last as its own.
+  for (const e of entries) if (e.of && requests.has(e.of) && !ends.has(e.of)) ends.set(e.of, e);
+  return entries.filter((e) => !e.of || !requests.has(e.of)).map((e) => ({ entry: e, end: ends.get(e.id) }));
+}
+
 /** Separates what fleetd writes into the same fields: a refusal has its cause where others have a person's reason. */
 export function saidBy(e: Entry, states: Record<string, string>): Said {
   const detail = e.detail ?? '';

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
@@ -16,7 +16,8 @@ import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
-import { type Command, groupOf, inProgress, notCarriedOut, stateColor } from './states';
+import { names } from '../events/groups';
+import { type Command, groupOf, inProgress, notCarriedOut, presses, stateColor } from './states';
 import { useCommandsTexts } from './text';
 
 const page = 100;
@@ -27,11 +28,12 @@ const shortened = (text: string) => (text.length > 120 ? `${text.slice(0, 119).t
 /** What was sent to robots, by whom, and how each answered. */
 export default function Commands() {
   const t = useCommandsTexts();
-  const verbs: Record<string, string> = useVerbWords();
-  const may = useMay('command', 'manual', 'stop');
   const filter = useFilter(['robot', 'state', 'batch', 'reason'] as const);
   const [limit, setLimit] = useState(page);
   const [cancelling, setCancelling] = useState<Command>();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (batch: string) =>
+    setOpen((all) => (all.has(batch) ? new Set([...all].filter((b) => b !== batch)) : new Set([...all, batch])));
   const { reason } = filter.set;
   const [{ reason: _, ...query }] = useDebouncedValue(filter.set, 250);
   const site = useScope((s) => s.site);
@@ -102,79 +104,14 @@ export default function Commands() {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {shown.map((c) => (
-                <Table.Tr key={c.id}>
-                  <Table.Td className={cards.side}>
-                    <Text size="sm" className="instant">
-                      {c.at && dateTime(c.at)}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td className={cards.lead}>
-                    <Text
-                      size="sm"
-                      component={Link}
-                      to={`/robots/${encodeURIComponent(c.robot)}`}
-                      td="underline"
-                      dir="auto"
-                    >
-                      {c.robot}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td>
-                    <Text size="sm" title={c.verb}>
-                      {verbs[c.verb] ?? c.verb}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td data-label={t.who} miw={80}>
-                    <Text size="sm" dir="auto" className="any-text">
-                      {c.by || c.principal}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td maw={240} data-label={t.why}>
-                    {c.why && (
-                      <Text size="sm" dir="auto" lineClamp={3} className="any-text">
-                        {c.why}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td>
-                    <Badge
-                      variant="dot"
-                      tt="none"
-                      miw="max-content"
-                      color={stateColor[c.state ?? ''] ?? 'gray'}
-                      title={c.state}
-                    >
-                      {t.states[c.state as keyof typeof t.states] ?? c.state}
-                    </Badge>
-                    {c.because && (
-                      <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
-                        {inButtons(c.because)}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td visibleFrom="lg" maw={320}>
-                    <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
-                      {inButtons(c.because ?? '')}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td>
-                    {inProgress(c) && (
-                      <Tooltip label={t.notMay} disabled={may}>
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          data-disabled={!may || undefined}
-                          aria-disabled={!may}
-                          aria-label={t.cancelOne(c.verb, c.robot)}
-                          onClick={() => may && setCancelling(c)}
-                        >
-                          {t.cancel}
-                        </Button>
-                      </Tooltip>
-                    )}
-                  </Table.Td>
-                </Table.Tr>
+              {presses(shown).map((g) => (
+                <Fragment key={g[0]!.id}>
+                  {g.length > 1 && (
+                    <PressRow of={g} open={open.has(g[0]!.batch!)} onToggle={() => toggle(g[0]!.batch!)} />
+                  )}
+                  {(g.length === 1 || open.has(g[0]!.batch!)) &&
+                    g.map((c) => <CommandRow key={c.id} of={c} onCancel={() => setCancelling(c)} />)}
+                </Fragment>
               ))}
             </Table.Tbody>
           </Table>
@@ -189,5 +126,140 @@ export default function Commands() {
       )}
       {cancelling && <CancelDialog command={cancelling} onClose={() => setCancelling(undefined)} />}
     </Stack>
+  );
+}
+
+/** One command, and how it ended. */
+function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) {
+  const t = useCommandsTexts();
+  const verbs: Record<string, string> = useVerbWords();
+  const may = useMay('command', 'manual', 'stop');
+  return (
+    <Table.Tr>
+      <Table.Td className={cards.side}>
+        <Text size="sm" className="instant">
+          {c.at && dateTime(c.at)}
+        </Text>
+      </Table.Td>
+      <Table.Td className={cards.lead}>
+        <Text size="sm" component={Link} to={`/robots/${encodeURIComponent(c.robot)}`} td="underline" dir="auto">
+          {c.robot}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm" title={c.verb}>
+          {verbs[c.verb] ?? c.verb}
+        </Text>
+      </Table.Td>
+      <Table.Td data-label={t.who} miw={80}>
+        <Text size="sm" dir="auto" className="any-text">
+          {c.by || c.principal}
+        </Text>
+      </Table.Td>
+      <Table.Td maw={240} data-label={t.why}>
+        {c.why && (
+          <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+            {c.why}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Badge variant="dot" tt="none" miw="max-content" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
+          {t.states[c.state as keyof typeof t.states] ?? c.state}
+        </Badge>
+        {c.because && (
+          <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
+            {inButtons(c.because)}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="lg" maw={320}>
+        <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
+          {inButtons(c.because ?? '')}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        {inProgress(c) && (
+          <Tooltip label={t.notMay} disabled={may}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              data-disabled={!may || undefined}
+              aria-disabled={!may}
+              aria-label={t.cancelOne(c.verb, c.robot)}
+              onClick={() => may && onCancel()}
+            >
+              {t.cancel}
+            </Button>
+          </Tooltip>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** The commands of one press of a button, with how they ended, in one line that opens. */
+function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onToggle: () => void }) {
+  const t = useCommandsTexts();
+  const verbs: Record<string, string> = useVerbWords();
+  const first = of[0]!;
+  const done = of.filter((c) => c.state === 'SUCCEEDED').length;
+  const running = of.some(inProgress);
+  const because = [...new Set(of.flatMap((c) => (c.state !== 'SUCCEEDED' && c.because ? [inButtons(c.because)] : [])))];
+  return (
+    <Table.Tr data-testid="press">
+      <Table.Td className={cards.side}>
+        <Text size="sm" className="instant">
+          {first.at && dateTime(first.at)}
+        </Text>
+      </Table.Td>
+      <Table.Td className={cards.lead}>
+        <Text size="sm" dir="auto" className="any-text">
+          {names(of.map((c) => c.robot))}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm" title={first.verb}>
+          {verbs[first.verb] ?? first.verb}
+        </Text>
+      </Table.Td>
+      <Table.Td data-label={t.who} miw={80}>
+        <Text size="sm" dir="auto" className="any-text">
+          {first.by || first.principal}
+        </Text>
+      </Table.Td>
+      <Table.Td maw={240} data-label={t.why}>
+        {first.why && (
+          <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+            {first.why}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Badge
+          variant="dot"
+          tt="none"
+          miw="max-content"
+          color={done === of.length ? 'green' : running ? 'blue' : 'orange'}
+        >
+          {t.doneBy(done, of.length)}
+        </Badge>
+        {because.length > 0 && (
+          <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
+            {because.join('; ')}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="lg" maw={320}>
+        <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+          {because.join('; ')}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Button size="compact-sm" variant="default" aria-expanded={open} onClick={onToggle}>
+          {open ? t.hideEach : t.showEach(of.length)}
+        </Button>
+      </Table.Td>
+    </Table.Tr>
   );
 }

@@ -7,6 +7,18 @@ const open = ['QUEUED', 'SENT', 'ACKED', 'RUNNING', 'UNKNOWN'];
 /** Whether a command may still change, and so can be cancelled. */
 export const inProgress = (c: Command): boolean => open.includes(c.state ?? '');
 
+/** Commands by the press of a button that sent them, in the order of their first. */
+export function presses(commands: readonly Command[]): Command[][] {
+  const by = new Map<string, Command[]>();
+  for (const c of commands) {
+    const key = c.batch || c.id || '';
+    const of = by.get(key);
+    if (of) of.push(c);
+    else by.set(key, [c]);
+  }
+  return [...by.values()];
+}
+
 /** Color of a state; its word says the same. */
 export const stateColor: Record<string, string> = {
   SUCCEEDED: 'green',

@@ -25,6 +25,9 @@ export const useCommandsTexts = texts(
     over: 'It has ended already.',
     empty: 'No command matches.',
     more: 'Show older ones',
+    doneBy: (done: number, all: number) => `done by ${done} of ${all}`,
+    showEach: (n: number) => `Show all ${n}`,
+    hideEach: 'Show fewer',
     inProgress: 'in progress',
     states: {
       QUEUED: 'waiting to be sent',
@@ -67,6 +70,9 @@ export const useCommandsTexts = texts(
     over: 'Er ist schon beendet.',
     empty: 'Kein Befehl passt.',
     more: 'Ältere zeigen',
+    doneBy: (done, all) => `${done} von ${all} getan`,
+    showEach: (n) => `Alle ${n} zeigen`,
+    hideEach: 'Weniger zeigen',
     inProgress: 'in Arbeit',
     states: {
       QUEUED: 'wartet auf das Senden',

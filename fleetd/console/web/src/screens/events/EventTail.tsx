@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Select, Stack, Table, Text, Title } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
@@ -11,6 +11,8 @@ import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
+import { inButtons } from '../../text/buttons';
+import { useEventWords } from '../../text/events';
 import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
 import { grouped, names } from './groups';
@@ -26,6 +28,24 @@ type Event = Schemas['Event'];
 
 /** What events have in common that are shown in one line: robots with the same trouble, whatever each says of it. */
 const causeOf = (e: Event) => [e.type, e.level, e.source, e.cause].join('\n');
+
+/** What events of one robot have in common that are shown in one line: each says the same. */
+const repeatOf = (e: Event) => [e.robot, causeOf(e), JSON.stringify(e.data)].join('\n');
+
+const keyOf = (e: Event) => `${e.robot} ${e.boot} ${e.seq}`;
+const robotsIn = (rows: readonly Event[]) => new Set(rows.map((e) => e.robot)).size;
+
+/** The lines of the list: events with one cause at several robots, and what one robot said again and again. */
+function linesOf(events: readonly Event[], ofOne: boolean): { key: string; rows: Event[] }[] {
+  const at = (e: Event) => Date.parse(e.received);
+  const repeats = (rows: readonly Event[]) =>
+    grouped(rows, repeatOf, at, together).flatMap((g) =>
+      g.rows.length > 1 ? [g] : g.rows.map((e) => ({ key: keyOf(e), rows: [e] })),
+    );
+  // One robot is asked for what happened to it, not whether it happened to others.
+  if (ofOne) return repeats(events);
+  return grouped(events, causeOf, at, together).flatMap((g) => (robotsIn(g.rows) > 1 ? [g] : repeats(g.rows)));
+}
 
 /** What happened to robots; new events appear by themselves until it is paused. */
 export function EventTail() {
@@ -54,14 +74,8 @@ export function EventTail() {
     placeholderData: keepPreviousData,
   });
   const events = list.data?.events ?? [];
-  // One robot is asked for its events one by one.
-  const lines = query.robot
-    ? events.map((e) => ({ key: `${e.robot} ${e.boot} ${e.seq}`, rows: [e] }))
-    : grouped(events, causeOf, (e) => Date.parse(e.received), together).flatMap((g) =>
-        new Set(g.rows.map((e) => e.robot)).size > 1
-          ? [g]
-          : g.rows.map((e) => ({ key: `${e.robot} ${e.boot} ${e.seq}`, rows: [e] })),
-      );
+  const lines = linesOf(events, !!query.robot);
+  const types = useTypes();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (key: string) =>
     setOpen((all) => (all.has(key) ? new Set([...all].filter((k) => k !== key)) : new Set([...all, key])));
@@ -85,7 +99,15 @@ export function EventTail() {
       </Text>
       <FilterRow of={filter}>
         <FilterText of={filter} name="robot" label={t.robot} first />
-        <FilterText of={filter} name="type" label={t.typeCode} example="teleop_refused" />
+        <Select
+          label={t.typeOf}
+          data={types}
+          value={filter.values.type || null}
+          onChange={(v) => filter.put('type', v ?? '')}
+          searchable
+          clearable
+          w={{ base: '100%', xs: 280 }}
+        />
         <FilterChoice of={filter} name="level" label={t.level} values={levels} />
       </FilterRow>
       <ListState of={list} rows={events.length} empty={t.empty} />
@@ -109,7 +131,7 @@ export function EventTail() {
                     <GroupRow of={g.rows} open={open.has(g.key)} wide={wide} onToggle={() => toggle(g.key)} />
                   )}
                   {(g.rows.length === 1 || open.has(g.key)) &&
-                    g.rows.map((e) => <EventRow key={`${e.robot} ${e.boot} ${e.seq}`} of={e} wide={wide} />)}
+                    g.rows.map((e) => <EventRow key={keyOf(e)} of={e} wide={wide} />)}
                 </Fragment>
               ))}
             </Table.Tbody>
@@ -125,6 +147,14 @@ export function EventTail() {
       )}
     </Stack>
   );
+}
+
+/** The types of events by their words, for the filter. */
+function useTypes(): { value: string; label: string }[] {
+  const words = useEventWords();
+  return Object.entries(words)
+    .map(([value, text]) => ({ value, label: inButtons(text).replaceAll('`', '') }))
+    .sort((a, b) => a.label.localeCompare(b.label));
 }
 
 function EventRow({ of: e, wide }: { of: Event; wide: boolean }) {
@@ -162,7 +192,7 @@ function EventRow({ of: e, wide }: { of: Event; wide: boolean }) {
   );
 }
 
-/** Events of one cause at several robots, in one line that opens. */
+/** Events of one cause at several robots, or repeats at one, in one line that opens. */
 function GroupRow({ of, open, wide, onToggle }: { of: Event[]; open: boolean; wide: boolean; onToggle: () => void }) {
   const t = useEventsTexts();
   const { EventLevel: levels } = useTermWords();
@@ -186,7 +216,10 @@ function GroupRow({ of, open, wide, onToggle }: { of: Event[]; open: boolean; wi
         </Badge>
       </Table.Td>
       <Table.Td miw={150}>
-        <EventWhat of={{ ...first, data: undefined }} level={!wide} />
+        <EventWhat of={robotsIn(of) > 1 ? { ...first, data: undefined } : first} level={!wide} />
+        <Text size="xs" c="dimmed">
+          {t.times(of.length)}
+        </Text>
       </Table.Td>
       <Table.Td visibleFrom="md" miw={130} maw={200}>
         <EventFrom of={first} />

@@ -52,6 +52,18 @@ export function Driving({ drive }: { drive?: Drive }) {
         {t.keysHint}
       </Text>
       <BigStop />
+    </Part>
+  );
+}
+
+/** How fast a person lets the robot be, and the gamepad. They are apart from the stick, which stays in view while they are scrolled. */
+export function Speeds({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const { detail } = usePage();
+  const unit = unitOf(detail?.caps?.units, 'drive');
+  if (detail?.caps && !unit) return null;
+  return (
+    <Part title={t.speeds}>
       <Limits drive={drive} mps={unit?.max_speed_mps ?? 0.3} radps={unit?.max_turn_radps ?? 0.5} />
       <Pad drive={drive} />
     </Part>

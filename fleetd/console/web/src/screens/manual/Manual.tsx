@@ -9,7 +9,7 @@ import { PageContext, useDetail, useStale } from '../robot/page';
 import { Acts } from './Acts';
 import { Control } from './Control';
 import { Drive, useDriving } from './drive';
-import { Driving } from './Driving';
+import { Driving, Speeds } from './Driving';
 import { Floor } from './Floor';
 import { HeadAndFace } from './HeadAndFace';
 import { useKeyboard } from './inputs';
@@ -76,6 +76,7 @@ function ManualPage({ id }: { id: string }) {
           </div>
           <Stack gap="md">
             <Floor drive={driving} />
+            <Speeds drive={driving} />
             <Points drive={driving} />
             <Acts drive={driving} />
           </Stack>

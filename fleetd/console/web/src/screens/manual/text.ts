@@ -89,6 +89,7 @@ export const useManualTexts = texts(
     repeatOff: (s: number) => `If your system is set to repeat no key, press it again every ${s} s.`,
     floor: 'Where it is',
     square: '1 square = 1 m',
+    speeds: 'Greatest speeds',
     floorLabel: (x: string, y: string) => `The robot is at x ${x} m, y ${y} m. Tap the floor to choose where to go.`,
     floorUnknown: 'You see where the robot is while you have control, if it knows.',
     goHere: (x: string, y: string) => `Go to ${x}, ${y}`,
@@ -254,6 +255,7 @@ export const useManualTexts = texts(
     repeatOff: (s: number) => `Wenn Ihr System keine Tasten wiederholt, drücken Sie sie alle ${s} s neu.`,
     floor: 'Wo er ist',
     square: '1 Quadrat = 1 m',
+    speeds: 'Höchste Geschwindigkeiten',
     floorLabel: (x: string, y: string) =>
       `Der Roboter ist bei x ${x} m, y ${y} m. Auf den Boden tippen, um ein Ziel zu wählen.`,
     floorUnknown: 'Wo der Roboter ist, sehen Sie, solange Sie die Kontrolle haben, wenn er es weiß.',

@@ -7,6 +7,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useLive } from '../../live/stream';
+import { chosenDensity } from '../../shell/density';
 import { useScope } from '../../shell/scope';
 import { selectorIn, whatIn } from '../assign/address';
 import { useNameOf } from '../library/api';
@@ -36,7 +37,10 @@ export default function Robots() {
   const site = useScope((s) => s.site);
   const connection = useLive((s) => s.connection);
   const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
-  const [compact, setCompact] = useLocalStorage({ key: 'troupe.robots.compact', defaultValue: false });
+  const [compact, setCompact] = useLocalStorage({
+    key: 'troupe.robots.compact',
+    defaultValue: chosenDensity() === 'compact',
+  });
   const [visibility, setVisibility] = useLocalStorage<Record<string, boolean>>({
     key: 'troupe.robots.columns',
     defaultValue: hiddenAtFirst as Record<string, boolean>,

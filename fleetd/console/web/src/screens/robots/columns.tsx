@@ -11,18 +11,18 @@ type Cell = ComponentType<{ r: Robot }>;
 
 export type ColumnID = Exclude<SortColumn, 'problems'>;
 
-/** How a column draws a robot, and how wide it is. */
+/** How a column draws a robot, and how wide it is: all of them fit into a window of 1280 px. */
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
-  name: { Cell: Name, width: 'minmax(80px, 1.1fr)' },
-  doing: { Cell: Doing, width: 'minmax(180px, 2.4fr)' },
-  presence: { Cell: Presence, width: 'minmax(118px, 1.4fr)' },
-  mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
-  story: { Cell: Story, width: 'minmax(148px, 1.9fr)' },
-  interrupts: { Cell: Interrupts, width: 'minmax(88px, 0.8fr)' },
+  name: { Cell: Name, width: 'minmax(96px, 1.1fr)' },
+  doing: { Cell: Doing, width: 'minmax(172px, 2.4fr)' },
+  presence: { Cell: Presence, width: 'minmax(104px, 1.4fr)' },
+  mode: { Cell: Mode, width: 'minmax(96px, 1.1fr)' },
+  story: { Cell: Story, width: 'minmax(140px, 1.9fr)' },
+  interrupts: { Cell: Interrupts, width: 'minmax(72px, 0.8fr)' },
   alerts: { Cell: Alerts, width: 'minmax(60px, 1.7fr)' },
-  site: { Cell: Site, width: 'minmax(116px, 1fr)' },
-  control: { Cell: Control, width: 'minmax(84px, 0.8fr)' },
-  roundTrip: { Cell: RoundTrip, width: 'minmax(80px, 0.6fr)' },
+  site: { Cell: Site, width: 'minmax(96px, 1fr)' },
+  control: { Cell: Control, width: 'minmax(72px, 0.8fr)' },
+  roundTrip: { Cell: RoundTrip, width: 'minmax(64px, 0.6fr)' },
 };
 
 export const columnIDs = Object.keys(looks) as ColumnID[];
