@@ -22,7 +22,10 @@ const ended = {
 
 test('an event of an act names the act, and its details are no JSON', () => {
   expect(eventText(tables.events, ended)).toBe('an act ended: hello');
-  expect(detailsText(tables, ended)).toBe('act: hello, lane: story, outcome: completed, ms: 1200');
+  expect(detailsText(tables, ended)).toBe('act: hello, queue: story, outcome: completed, time: 1.2 s');
+  expect(detailsText(tables, { source: 'act', data: { waited_ms: 38_000, heading_rad: -1.5708 } })).toBe(
+    'waited: 0:38, heading: -90°',
+  );
   expect(eventText(tables.events, { type: 'booted', data: undefined })).toBe('the program has started');
   const dropped = { events_dropped: '`count` events were not sent' };
   expect(eventText(dropped, { type: 'events_dropped', data: { count: 3 } })).toBe('3 events were not sent');
@@ -33,7 +36,7 @@ test('an event of an act names the act, and its details are no JSON', () => {
 test('codes in details have words', () => {
   const data = { from: 'idle', to: 'paused', reason: 'stopped', ms: [1] };
   expect(detailsText(tables, { source: 'auto', data })).toBe(
-    'from: the story runs, to: the story is paused, reason: it was stopped, ms: [1]',
+    'from: the story runs, to: the story is paused, reason: it was stopped, time: [1]',
   );
   expect(detailsText(tables, { source: 'elsewhere', data: { to: 'idle' } })).toBe('to: idle');
 });

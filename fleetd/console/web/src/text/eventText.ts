@@ -2,7 +2,9 @@ import type { Schemas } from '../api/client';
 import { type AlertWords, alertTitle } from './alerts';
 import { inButtons } from './buttons';
 import { reasonText } from './reasons';
+import { plainText } from './plain';
 import { inWords } from './terms';
+import { degrees, shortDuration } from './time';
 
 type Event = Pick<Schemas['Event'], 'type' | 'source' | 'cause' | 'data'>;
 type Words = Record<string, string>;
@@ -36,11 +38,17 @@ export function causeText(t: EventTables, { type, source, cause }: Pick<Event, '
   return Object.hasOwn(t.reasons, cause) ? reasonText(t.reasons, cause) : cause;
 }
 
+/** The name of a detail in words; its unit stands behind the value. */
+const detailName = (name: string): string =>
+  name === 'ms' ? 'time' : plainText(name.replace(/_(ms|rad)$/, '').replaceAll('_', ' '));
+
 /** The details of an event as "name: value", codes with their words; only what has parts is JSON. */
 export function detailsText(t: EventTables, { source, data }: Pick<Event, 'source' | 'data'>): string {
   if (data === undefined || data === null) return '';
   if (typeof data !== 'object' || Array.isArray(data)) return JSON.stringify(data);
   const valueText = (name: string, value: unknown): string => {
+    if (typeof value === 'number' && /(^|_)ms$/.test(name)) return shortDuration(value);
+    if (typeof value === 'number' && name.endsWith('_rad')) return `${degrees(value)}°`;
     if (typeof value !== 'string') return JSON.stringify(value);
     if (name === 'reason') return Object.hasOwn(t.reasons, value) ? reasonText(t.reasons, value) : value;
     const words = name === 'from' || name === 'to' ? t.states[source] : undefined;
@@ -48,6 +56,6 @@ export function detailsText(t: EventTables, { source, data }: Pick<Event, 'sourc
   };
   return Object.entries(data)
     .filter(([, v]) => v !== '' && v !== null)
-    .map(([k, v]) => `${k.replaceAll('_', ' ')}: ${valueText(k, v)}`)
+    .map(([k, v]) => `${detailName(k)}: ${valueText(k, v)}`)
     .join(', ');
 }

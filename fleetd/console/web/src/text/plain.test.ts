@@ -63,6 +63,7 @@ test('an English sentence of a robot says manual for mnl, and nothing is changed
   expect(plainText('already ENABLED; a latched stop, two latched stops')).toBe(
     'already free to move; a stop, two stops',
   );
+  expect(plainText('by-the-door is at x 4.00 m, heading -1.57 rad')).toBe('by-the-door is at x 4.00 m, heading -90°');
   expect(plainText('the tomato of a strong hand')).toBe('the tomato of a strong hand');
 });
 

@@ -1,3 +1,5 @@
+import { degrees } from './time';
+
 /**
  * Words of the contract in the English sentences of robots and of the tables in Go, and what the console calls them.
  * Buttons.ts has the names of verbs.
@@ -23,8 +25,11 @@ const plain: readonly [RegExp, string][] = [
   [/\blane(s?)\b/g, 'queue$1'],
 ];
 
-/** An English sentence without words of the contract. */
-export const plainText = (text: string): string => plain.reduce((t, [word, by]) => t.replace(word, by), text);
+/** An English sentence without words of the contract, and with angles in degrees. */
+export const plainText = (text: string): string =>
+  plain
+    .reduce((t, [word, by]) => t.replace(word, by), text)
+    .replace(/(-?\d+(?:\.\d+)?) rad\b(?!\/)/g, (_, rad: string) => `${degrees(Number(rad))}°`);
 
 /** A table of English sentences without words of the contract. */
 export const inPlainWords = <K extends string>(table: Record<K, string>): Record<K, string> =>

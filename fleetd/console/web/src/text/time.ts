@@ -29,3 +29,15 @@ export function ago(ms: number): string {
   if (s < 48 * 3600) return format.format(-Math.floor(s / 3600), 'hour');
   return format.format(-Math.floor(s / 86400), 'day');
 }
+
+/** A duration as m:ss, such as 0:38. */
+export function duration(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
+}
+
+/** A duration that may be short: below 10 s as 1.2 s, else as duration. */
+export const shortDuration = (ms: number): string => (ms < 9_950 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+
+/** An angle in whole degrees. */
+export const degrees = (rad: number): number => Math.round((rad * 180) / Math.PI);

@@ -46,7 +46,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
       <Stack gap="sm">
         <Group justify="space-between">
           <Text fw={500} dir="auto">
-            {words === code ? words : `${words} (${code})`}: {entry.target}
+            <span title={code}>{words}</span>: {entry.target}
           </Text>
           <Outcome of={entry.outcome} />
         </Group>

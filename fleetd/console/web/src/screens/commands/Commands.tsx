@@ -17,7 +17,7 @@ import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
 import { names } from '../events/groups';
-import { type Command, groupOf, inProgress, notCarriedOut, presses, stateColor } from './states';
+import { becauseOf, type Command, groupOf, inProgress, notCarriedOut, presses, stateColor } from './states';
 import { useCommandsTexts } from './text';
 
 const page = 100;
@@ -167,15 +167,15 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
         <Badge variant="dot" tt="none" miw="max-content" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
           {t.states[c.state as keyof typeof t.states] ?? c.state}
         </Badge>
-        {c.because && (
+        {becauseOf(c) && (
           <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
-            {inButtons(c.because)}
+            {inButtons(becauseOf(c))}
           </Text>
         )}
       </Table.Td>
       <Table.Td visibleFrom="lg" maw={320}>
         <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
-          {inButtons(c.because ?? '')}
+          {inButtons(becauseOf(c))}
         </Text>
       </Table.Td>
       <Table.Td>

@@ -33,6 +33,9 @@ export const stateColor: Record<string, string> = {
   RUNNING: 'blue',
 };
 
+/** Why a command is in its state, unless that says no more than the state does. */
+export const becauseOf = (c: Command): string => (c.because === 'the robot reports success' ? '' : (c.because ?? ''));
+
 /** The reason of the robot if it gave one, or else why the command is in its state. */
 export const reasonOf = (c: Command): string => c.answer?.reason || c.because || '';
 

@@ -1,7 +1,7 @@
 import { Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 
-import { duration } from '../robot/elapsed';
+import { duration } from '../../text/time';
 import { useNameOf } from '../library/api';
 import { actAt, type Trial } from './tryProgress';
 import { useTryTexts } from './tryText';

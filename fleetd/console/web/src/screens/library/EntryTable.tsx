@@ -19,12 +19,11 @@ import { Link } from 'react-router';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLanguage } from '../../text/language';
-import { dateTime } from '../../text/time';
+import { dateTime, duration } from '../../text/time';
 import { type Entry, type Kind, isDeleted, nameOf, recover, useRefresh } from './api';
 import { plural } from '../editor/model';
 import { isTodo, isWrong } from '../editor/unfinished';
 import { exportURL } from './files';
-import { length, minute } from './length';
 import { useLibraryTexts } from './text';
 
 interface Props {
@@ -161,7 +160,7 @@ function Row({
       </Table.Td>
       <Table.Td visibleFrom="sm">{e.rev > 0 ? e.rev : '–'}</Table.Td>
       <Table.Td visibleFrom="sm" className="one-line">
-        {e.length_ms ? (e.length_ms < minute ? t.seconds(length(e.length_ms)) : length(e.length_ms)) : '–'}
+        {e.length_ms ? duration(e.length_ms) : '–'}
       </Table.Td>
       <Table.Td visibleFrom="md">{(e.languages ?? []).join(', ') || '–'}</Table.Td>
       <Table.Td>

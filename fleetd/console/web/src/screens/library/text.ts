@@ -36,7 +36,6 @@ export const useLibraryTexts = texts(
       story: (n: number) => (n === 1 ? '1 act' : `${n} acts`),
       activity: (n: number) => (n === 1 ? '1 act' : `${n} acts`),
     },
-    seconds: (s: string) => `${s} s`,
     empty: {
       act: 'There are no acts yet.',
       story: 'There are no stories yet.',
@@ -136,7 +135,6 @@ export const useLibraryTexts = texts(
       story: (n) => (n === 1 ? '1 Akt' : `${n} Akte`),
       activity: (n) => (n === 1 ? '1 Akt' : `${n} Akte`),
     },
-    seconds: (s) => `${s} s`,
     empty: {
       act: 'Es gibt noch keine Akte.',
       story: 'Es gibt noch keine Geschichten.',

@@ -4,6 +4,7 @@ import nipplejs from 'nipplejs';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { unitOf } from '../../live/units';
+import { degrees } from '../../text/time';
 import { usePage } from '../robot/page';
 import { BigStop } from './BigStop';
 import type { Velocity } from './deadman';
@@ -75,6 +76,7 @@ function Readout() {
   const figures = useDriving((s) => s.figures);
   const asked = useDriving((s) => s.asked);
   const number = (n?: number) => (n === undefined ? '–' : n.toFixed(2));
+  const turning = (n?: number) => (n === undefined ? '–' : String(degrees(n)));
   return (
     <SimpleGrid cols={2}>
       <Card withBorder padding="xs">
@@ -93,10 +95,10 @@ function Readout() {
           {t.turnNow}
         </Text>
         <Text fw={500} size="xl" style={{ fontVariantNumeric: 'tabular-nums' }}>
-          {number(figures?.wz)} rad/s
+          {turning(figures?.wz)} °/s
         </Text>
         <Text size="xs" c="dimmed">
-          {t.asked(number(asked.wz))}
+          {t.asked(turning(asked.wz))}
         </Text>
       </Card>
     </SimpleGrid>
@@ -236,16 +238,24 @@ function Limits({ drive, mps, radps }: { drive?: Drive; mps: number; radps: numb
           {t.brakes(allowed, mps)}
         </Text>
       )}
-      <Limit label={t.turnLimit} unit="rad/s" most={radps} value={w} onChange={setW} />
+      <Limit label={t.turnLimit} unit="°/s" most={radps} value={w} shown={degrees(w)} onChange={setW} />
     </Stack>
   );
 }
 
-function Limit(p: { label: string; unit: string; most: number; value: number; onChange: (n: number) => void }) {
+function Limit(p: {
+  label: string;
+  unit: string;
+  most: number;
+  value: number;
+  /** The value in the unit that is written, if that is another one. */
+  shown?: number;
+  onChange: (n: number) => void;
+}) {
   return (
     <Box>
       <Text size="sm">
-        {p.label}: <b>{p.value.toFixed(2)}</b> {p.unit}
+        {p.label}: <b>{p.shown ?? p.value.toFixed(2)}</b> {p.unit}
       </Text>
       <Slider
         min={0.05}

@@ -19,6 +19,7 @@ import type { Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
 import type { Verb } from '../../contract';
 import { useSend } from '../robot/ActionButton';
+import { degrees } from '../../text/time';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
@@ -98,8 +99,6 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
     </Part>
   );
 }
-
-const degrees = (rad: number) => Math.round((rad * 180) / Math.PI);
 
 function Turn(p: {
   label: string;

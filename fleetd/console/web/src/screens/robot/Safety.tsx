@@ -81,7 +81,7 @@ export function Safety() {
     <Panel title={t.title}>
       <Facts
         rows={[
-          [t.state, `${t.states[state as keyof typeof t.states] ?? '?'} (${state || '?'})`],
+          [t.state, t.states[state as keyof typeof t.states] ?? '?'],
           [
             t.cause,
             stopper ? stopperText(way, stopper, robot) : reasonText({ ...reasons, ...way.causes }, robot.cause),

@@ -12,7 +12,7 @@ import { useNameOf } from '../library/api';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords } from '../../text/terms';
 import { ActionButton, useWhyNot } from './ActionButton';
-import { duration } from './elapsed';
+import { duration } from '../../text/time';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
 import { change } from './sending';

@@ -7,7 +7,7 @@ import { inWords, useTermWords } from '../../text/terms';
 import { useNameOf } from '../library/api';
 import { Why } from '../policies/Why';
 import { useActing } from './acting';
-import { duration } from './elapsed';
+import { duration } from '../../text/time';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { StoryAssign } from './StoryAssign';

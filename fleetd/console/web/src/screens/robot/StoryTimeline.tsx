@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react';
 import type { Schemas } from '../../api/client';
 import { texts } from '../../text/language';
 import { useNameOf } from '../library/api';
-import { duration } from './elapsed';
+import { duration } from '../../text/time';
 import classes from './StoryTimeline.module.css';
 
 const useTexts = texts(

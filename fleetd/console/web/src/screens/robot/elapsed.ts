@@ -30,9 +30,3 @@ export function elapsed(events: readonly Event[], paused: boolean, now: number, 
   if (running !== undefined && !paused) sum += Math.max(0, now - running);
   return sum;
 }
-
-/** A duration as m:ss. */
-export function duration(ms: number): string {
-  const s = Math.max(0, Math.round(ms / 1000));
-  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
-}

@@ -130,11 +130,7 @@ function Facts({ r }: { r: Robot }) {
     ],
     [
       t.facts.pauses,
-      list(
-        r.pause_holders.map(
-          (p) => `${p.by || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}${p.by ? ` (${p.token})` : ''}`,
-        ),
-      ),
+      list(r.pause_holders.map((p) => `${p.by || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}`)),
     ],
     [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
     [
