@@ -8,12 +8,12 @@ import { fleetAt, pageAt } from './fleets';
 import type { ScreensProps } from './screens';
 import { useShellTexts } from './text';
 
-/** Which fleet this is, and links to the same screen of the others. Without others it is the program's name. */
+/** Which fleet this is, and links to the same screen of the others; nothing without others. */
 export function FleetMenu({ screens }: ScreensProps) {
   const t = useShellTexts();
   const fleets = useMe()?.fleets ?? [];
   const location = useLocation();
-  if (fleets.length < 2) return <Text fw={700}>Troupe</Text>;
+  if (fleets.length < 2) return null;
   const here = fleetAt(fleets, window.location.origin + addressOf(location.pathname));
   const paths = screens.filter((s) => s.nav && !s.path.includes(':')).map((s) => s.path);
   return (
@@ -26,7 +26,7 @@ export function FleetMenu({ screens }: ScreensProps) {
           rightSection={<IconChevronDown size={14} aria-hidden />}
           aria-label={t.fleetIs(here?.name ?? t.thisFleet)}
         >
-          <Text component="span" size="sm" fw={700} truncate dir="auto">
+          <Text component="span" size="sm" fw={500} truncate dir="auto">
             {here?.name ?? t.thisFleet}
           </Text>
         </Button>

@@ -103,7 +103,7 @@ export function Shortcuts({ screens }: ScreensProps) {
       </SimpleGrid>
       {ofScreen && (
         <>
-          <Text fw={600} mt="md" mb={4}>
+          <Text fw={500} mt="md" mb={4}>
             {ofScreen.title}
           </Text>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" verticalSpacing={0}>
