@@ -10,6 +10,7 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/golden"
+	"troupe/schema/verb"
 )
 
 func TestNATSUsersOfAFile(t *testing.T) {
@@ -39,14 +40,10 @@ func mayOnNATS(s natsSubjects, topic string) bool {
 // The rights on NATS are those on Mosquitto, which the test beside this one compares with those of our broker. What Mosquitto
 // denies it does not deliver either.
 func TestNATSPermissionsEqualMosquittoRules(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		user := User{Name: "op1", Role: rapid.SampledFrom(Roles).Draw(t, "role")}
-		if user.Role == schema.RoleConsole {
+	equal := func(t rapid.TB, role schema.Role, topic string) {
+		user := User{Name: "op1", Role: role}
+		if role == schema.RoleConsole {
 			user.Robot = "r1"
-		}
-		topic := message(t).Topic
-		if !ValidTopic(topic) || strings.ContainsAny(topic, ".*> ") {
-			return
 		}
 		rules := aclFile{user.Name: mosquittoRules(user, ns)}
 		may := natsPermissions(user, ns)
@@ -56,7 +53,18 @@ func TestNATSPermissionsEqualMosquittoRules(t *testing.T) {
 		if got, want := mayOnNATS(may.Publish, topic), rules.may(user.Name, "write", topic); got != want {
 			t.Errorf("%s may write %s: nats %v, mosquitto %v", user.Role, topic, got, want)
 		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		topic := message(t).Topic
+		if ValidTopic(topic) && !strings.ContainsAny(topic, ".*> ") {
+			equal(t, rapid.SampledFrom(Roles).Draw(t, "role"), topic)
+		}
 	})
+	for _, role := range Roles {
+		for _, v := range verb.All {
+			equal(t, role, ns.Topic(schema.TopicCmd, "r1", "op1", v.Group, v.Name))
+		}
+	}
 }
 
 // A dot would become a level of its own, and a user without subjects to write could write everything.

@@ -11,7 +11,7 @@ import (
 // Our own broker refuses the command with a notice; on another broker the robot
 // refuses it.
 func TestTooLongCommandKeepsTheConnection(t *testing.T) {
-	runIn(t, []variant{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto, nats}, func(w *world) {
 		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		mark := w.observer.mark()

@@ -74,7 +74,7 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 }
 
 func TestRobotThatRequiresSignaturesReleasesStopsOnlyBySignedDocuments(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		stopTopic, fleetTopic := robotTopic("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
 		w.recorder.Allow(stopTopic)
 		w.recorder.Allow(fleetTopic)

@@ -10,7 +10,7 @@ import (
 
 // mosquitto_sub --will-topic leaves a will without a payload.
 func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		sub, err := exec.LookPath("mosquitto_sub")
 		if err != nil {
 			w.t.Fatalf("%v: run deploy/setup/debian.sh", err)

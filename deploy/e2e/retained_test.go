@@ -25,7 +25,7 @@ func (w *world) retainedCommands() (topics []string) {
 }
 
 func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
-	runIn(t, []variant{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto, nats}, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
 		w.recorder.Allow(stopTopic)
 		w.startFleet("", "r1")
@@ -64,7 +64,7 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 }
 
 func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
-	runIn(t, []variant{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto, nats}, func(w *world) {
 		w.startFleet("", "r1")
 		topic := robotTopic("r1", "cmd/op1/safety/enable")
 		w.recorder.Allow(topic)

@@ -115,7 +115,7 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 }
 
 func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(stopTopic)
 		w.startFleet("", "r1", "r2")
