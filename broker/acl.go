@@ -41,7 +41,7 @@ listener that asks for no client certificates.`,
 			}
 			switch {
 			case kind == "mosquitto" && passwordsFile != "":
-				return errors.New("--passwords: Mosquitto reads them from a password_file of its own, made with mosquitto_passwd")
+				return errors.New("--passwords: Mosquitto has a password_file of its own, made with mosquitto_passwd")
 			case kind == "mosquitto" && ownAccount:
 				return errors.New("--own-account is for nats: Mosquitto has no accounts")
 			case kind == "mosquitto" && open:
@@ -77,7 +77,7 @@ listener that asks for no client certificates.`,
 	f := c.Flags()
 	f.StringVar(&kind, "for", "", "target broker: mosquitto or nats")
 	f.StringVar(&usersFile, "users", "", "file with lines \"name role [argon2id-hash]\"")
-	f.StringVar(&passwordsFile, "passwords", "", "for nats: file of htpasswd -B with the bcrypt hashes of users; without it all have certificates")
+	f.StringVar(&passwordsFile, "passwords", "", "for nats: file of htpasswd -B with bcrypt hashes; without it all have certificates")
 	f.BoolVar(&open, "open", false, "for nats: admit every user by name without a password; for a trial on one's own machine")
 	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.BoolVar(&ownAccount, "own-account", false, "for nats: print an account with the name of the namespace, for the block accounts of a nats-server of several fleets")

@@ -68,7 +68,7 @@ func (e Engine) otherEngine(clientID string, code byte) error {
 	case code != clientIDRefused:
 		return nil
 	case e == NATS && strings.Contains(clientID, "_"):
-		return fmt.Errorf("%w: releases of Troupe's broker before v0.3.0 accept no underscore in a client id; then use --engine troupe", ErrOtherEngine)
+		return fmt.Errorf("%w: Troupe's broker before v0.3.0 accepts no underscore in a client id; then use --engine troupe", ErrOtherEngine)
 	case e != NATS && strings.Contains(clientID, "."):
 		return fmt.Errorf("%w: NATS accepts no dot in a client id; then use --engine nats", ErrOtherEngine)
 	}
@@ -81,21 +81,109 @@ type Difference struct{ What, Troupe, Mosquitto, NATS string }
 // Differences are what a client, or a person who runs a fleet, notices of the engine. What fleetd and robots rely on is the same
 // on all of them: they use MQTT 3.1.1 and answers of their own, and no notice.
 var Differences = []Difference{
-	{"client ids of fleetd and robots", "name, or name, dot and suffix; an underscore from v0.3.0 on", "any; the same as at Troupe's", "name, or name, underscore and suffix: it refuses a dot"},
-	{"whose client id", "bound to the user", "any user may use any, and so end another's connection", "any user may use any, and so end another's connection"},
-	{"QoS of their subscriptions", "as the table of topics says", "the same", "0: each of QoS 1 is a consumer that all nodes keep. What is lost with a connection is asked for again after it: retained documents, answers"},
-	{"QoS of commands and live stops", "1", "1", "0: at 1 each waits until a majority of the nodes has it. Their senders wait for the answer of the robot, as always"},
-	{"filters of a subscription", "any that has a topic that the client may read; it gets these", "any; it gets what it may read", "only such that the client may read all of: an observer lists its topics instead of `troupe/v1/#`"},
-	{"a refused message", "acknowledged, with a notice to the sender", "acknowledged, without a notice", "acknowledged, without a notice; the log of the node has it"},
-	{"a command to a robot that is away", "notice `undelivered`", "no answer", "no answer"},
-	{"a command or a stop with the retain flag", "not retained", "retained; robots refuse the command, fleetd removes it", "retained; robots refuse the command, fleetd removes it"},
-	{"a newer connection with the same client id", "ends the older one, with the notice `taken_over`", "ends the older one; the other's presence or will shows it", "ends the older one, also on another node; the other's presence or will shows it"},
-	{"rates", "limited for each client, stops exempt", "not limited", "not limited"},
-	{"a subscriber that does not read", "disconnected after 1 s", "messages beyond `max_queued_messages` are dropped", "disconnected after `write_deadline`, 10 s"},
-	{"wills", "only to say that the sender is lost, or to stop robots", "on every topic that the client may write", "on every topic that the client may write; the wills of a node die with it, and robots that it had are offline once their heartbeats are missed"},
-	{"who a certificate is", "the URI of its holder", "its common name", "the URI of its holder, or the subject `CN=NAME,OU=ROLE` for roles other than robot and fleetd"},
-	{"certificates and passwords", "both at one listener", "a listener for each", "one of both at a node"},
-	{"a new robot", "needs its certificate alone", "needs its line in the users file", "needs its line in the users file, which may be there before the robot"},
-	{"a revoked robot", "disconnected at once", "refused at its next connect, once `crlfile` was read again", "disconnected within seconds by `broker nats-users`; what it retained is deleted. By name alone: not by the serial number of a certificate"},
-	{"retained documents after a restart", "gone; their writers publish them again", "kept, with `persistence`", "kept; after a power cut of all nodes as of the last `sync_interval`"},
+	{
+		What:      "client ids of fleetd and robots",
+		Troupe:    "name, or name, dot and suffix; an underscore from v0.3.0 on",
+		Mosquitto: "any; the same as at Troupe's",
+		NATS:      "name, or name, underscore and suffix: it refuses a dot",
+	},
+	{
+		What:      "whose client id",
+		Troupe:    "bound to the user",
+		Mosquitto: "any user may use any, and so end another's connection",
+		NATS:      "any user may use any, and so end another's connection",
+	},
+	{
+		What:      "QoS of their subscriptions",
+		Troupe:    "as the table of topics says",
+		Mosquitto: "the same",
+		NATS: "0: each of QoS 1 is a consumer that all nodes keep. What is lost with a connection is asked for again after " +
+			"it: retained documents, answers",
+	},
+	{
+		What:      "QoS of commands and live stops",
+		Troupe:    "1",
+		Mosquitto: "1",
+		NATS:      "0: at 1 each waits until a majority of the nodes has it. Their senders wait for the answer of the robot, as always",
+	},
+	{
+		What:      "filters of a subscription",
+		Troupe:    "any that has a topic that the client may read; it gets these",
+		Mosquitto: "any; it gets what it may read",
+		NATS:      "only such that the client may read all of: an observer lists its topics instead of `troupe/v1/#`",
+	},
+	{
+		What:      "a refused message",
+		Troupe:    "acknowledged, with a notice to the sender",
+		Mosquitto: "acknowledged, without a notice",
+		NATS:      "acknowledged, without a notice; the log of the node has it",
+	},
+	{
+		What:      "a command to a robot that is away",
+		Troupe:    "notice `undelivered`",
+		Mosquitto: "no answer",
+		NATS:      "no answer",
+	},
+	{
+		What:      "a command or a stop with the retain flag",
+		Troupe:    "not retained",
+		Mosquitto: "retained; robots refuse the command, fleetd removes it",
+		NATS:      "retained; robots refuse the command, fleetd removes it",
+	},
+	{
+		What:      "a newer connection with the same client id",
+		Troupe:    "ends the older one, with the notice `taken_over`",
+		Mosquitto: "ends the older one; the other's presence or will shows it",
+		NATS:      "ends the older one, also on another node; the other's presence or will shows it",
+	},
+	{
+		What:      "rates",
+		Troupe:    "limited for each client, stops exempt",
+		Mosquitto: "not limited",
+		NATS:      "not limited",
+	},
+	{
+		What:      "a subscriber that does not read",
+		Troupe:    "disconnected after 1 s",
+		Mosquitto: "messages beyond `max_queued_messages` are dropped",
+		NATS:      "disconnected after `write_deadline`, 10 s",
+	},
+	{
+		What:      "wills",
+		Troupe:    "only to say that the sender is lost, or to stop robots",
+		Mosquitto: "on every topic that the client may write",
+		NATS: "on every topic that the client may write; the wills of a node die with it, and robots that it had are offline " +
+			"once their heartbeats are missed",
+	},
+	{
+		What:      "whom a certificate names",
+		Troupe:    "the URI of its holder",
+		Mosquitto: "its common name",
+		NATS:      "the URI of its holder, or the subject `CN=NAME,OU=ROLE` for roles other than robot and fleetd",
+	},
+	{
+		What:      "certificates and passwords",
+		Troupe:    "both at one listener",
+		Mosquitto: "a listener for each",
+		NATS:      "one of both at a node",
+	},
+	{
+		What:      "a new robot",
+		Troupe:    "needs its certificate alone",
+		Mosquitto: "needs its line in the users file",
+		NATS:      "needs its line in the users file, which may be there before the robot",
+	},
+	{
+		What:      "a revoked robot",
+		Troupe:    "disconnected at once",
+		Mosquitto: "refused at its next connect, once `crlfile` was read again",
+		NATS: "disconnected within seconds by `broker nats-users`; what it retained is deleted. By name alone: not by the " +
+			"serial number of a certificate",
+	},
+	{
+		What:      "retained documents after a restart",
+		Troupe:    "gone; their writers publish them again",
+		Mosquitto: "kept, with `persistence`",
+		NATS:      "kept; after a power cut of all nodes as of the last `sync_interval`",
+	},
 }

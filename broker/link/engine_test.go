@@ -47,7 +47,8 @@ func TestRefusalOfNATSNamesTheEngine(t *testing.T) {
 		if err := l.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if refused := first.Phase == Refused; refused != (c.help != "") || refused && !(errors.Is(first.Err, ErrOtherEngine) && strings.Contains(first.Err.Error(), c.help)) {
+		helps := errors.Is(first.Err, ErrOtherEngine) && strings.Contains(first.Err.Error(), c.help)
+		if refused := first.Phase == Refused; refused != (c.help != "") || refused && !helps {
 			t.Errorf("%s with suffix %q: %s, %v", c.engine, c.suffix, first.Phase, first.Err)
 		}
 	}
