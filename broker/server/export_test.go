@@ -39,3 +39,16 @@ func (p *panicsAt) OnPublished(_ *mqtt.Client, pk packets.Packet) {
 		panic("as the library might")
 	}
 }
+
+// TakeTurns takes all turns of routing robots' messages, so that none is routed until release is called.
+func TakeTurns(s any) (release func()) {
+	turns := s.(*Server).guard.turns
+	for range cap(turns) {
+		turns <- struct{}{}
+	}
+	return func() {
+		for range cap(turns) {
+			<-turns
+		}
+	}
+}

@@ -40,9 +40,10 @@ type guard struct {
 	throttledLog *logThrottle // for everything that clients cause
 	counters     *counters
 	srv          *mqtt.Server
-	robots       *mqtt.Server // srv for connections of robots, see withQueue
-	stacks       *stacks      // for their packets
-	self         *mqtt.Client // publishes the broker's own messages
+	robots       *mqtt.Server  // srv for connections of robots, see withQueue
+	stacks       *stacks       // for their packets
+	turns        chan struct{} // one element for each message of a robot that is being routed, see session.processShared
+	self         *mqtt.Client  // publishes the broker's own messages
 	sessions     *sessions
 	retained     retainedDocs
 	byUser       retainedByUser

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -133,7 +134,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 		},
 		passwords: newPasswords(),
 	}
-	g.robots, g.stacks = withQueue(srv, cfg.MaxQueuedRobot), newStacks()
+	g.robots, g.stacks, g.turns = withQueue(srv, cfg.MaxQueuedRobot), newStacks(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
 	g.senderRates.rates = g.rates

@@ -174,8 +174,18 @@ func (s *session) publish(pk *packets.Packet) error {
 	return nil
 }
 
-// processShared is process on a shared stack.
-func (s *session) processShared() error { return s.guard.stacks.process(s) }
+// processShared is process on a shared stack. The messages of robots take turns (guard.turns): the library takes the lock of a
+// subscriber once for each message that it routes to it and once for each that it writes to it, and locks are handed over in the order
+// of waiting. If a thousand robots waited for the lock of fleetd, a thousand messages would be routed to it for one that is written, and
+// its queue would overflow although it reads. Messages of QoS 2 take no turn, because their acknowledgement may wait for the robot's
+// network, and those of other clients need none: a stop waits for no robot.
+func (s *session) processShared() error {
+	if s.header.Type == packets.Publish && s.header.Qos < 2 {
+		s.guard.turns <- struct{}{}
+		defer func() { <-s.guard.turns }()
+	}
+	return s.guard.stacks.process(s)
+}
 
 // end does for a connection that ended what the library would do.
 func (s *session) end(err error) {
