@@ -35,6 +35,7 @@ type conn struct {
 	writing bool   // a goroutine writes
 	unsent  []byte // for that goroutine, once it is done with what it has
 	ending  bool   // closed for writing once everything is written
+	started func() // of a robot's own connection: it is up, or has ended; idempotent
 }
 
 func newConn(c net.Conn) *conn {

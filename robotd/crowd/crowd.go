@@ -133,13 +133,19 @@ type Crowd struct {
 	began     time.Time
 	ctx       context.Context // ends when the crowd has ended
 	shards    []*shard
-	dials     chan struct{} // semaphore
+	dials     chan struct{} // semaphore of fetchers
+	starts    chan struct{} // semaphore of robots from the dial until the connection is up or lost
 	blobs     *sharedBlobs
 	totals    totals
 	work      sync.WaitGroup
 }
 
-const mostDials = 256 // at once
+const (
+	mostDials = 256 // at once
+	// mostStarts is how many robots connect at once. All share the processors of one computer, which may be the broker's, too: if all began
+	// at once, each would wait for all others, and give up before its turn.
+	mostStarts = 128
+)
 
 // newCrowd returns robots that have not started.
 func newCrowd(cfg Config) (*Crowd, error) {
@@ -148,7 +154,7 @@ func newCrowd(cfg Config) (*Crowd, error) {
 	}
 	c := &Crowd{
 		cfg: cfg, base: config.Defaults(cfg.Prefix), modes: robotd.Modes(), began: time.Now(), dials: make(chan struct{}, mostDials),
-		blobs: newSharedBlobs(),
+		starts: make(chan struct{}, mostStarts), blobs: newSharedBlobs(),
 	}
 	c.base.Version, c.base.Zone = cfg.Version, time.Local
 	c.base.Mode.Boot = cmp.Or(cfg.BootMode, c.base.Mode.Boot)

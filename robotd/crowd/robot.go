@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -433,14 +434,19 @@ func (r *robot) dial() {
 	n := r.attempt
 	c.work.Go(func() {
 		select {
-		case c.dials <- struct{}{}:
+		case c.starts <- struct{}{}:
 		case <-c.ctx.Done():
 			return
 		}
 		conn, err := c.dial(c.ctx, r, connect)
-		<-c.dials
+		if err != nil {
+			<-c.starts
+		} else {
+			conn.started = sync.OnceFunc(func() { <-c.starts })
+		}
 		if !r.shard.send(input{r: r, do: inDialled, conn: conn, n: n, err: err}) && conn != nil {
 			conn.Close()
+			conn.started()
 		}
 	})
 }
@@ -450,6 +456,7 @@ func (r *robot) dialled(n *conn, attempt uint64, err error, now time.Duration) {
 	case r.state == nil || r.phase != dialling || attempt != r.attempt: // it has left meanwhile
 		if n != nil {
 			n.Close()
+			n.started()
 		}
 		return
 	case err != nil:
@@ -473,6 +480,7 @@ func (r *robot) read(n *conn) {
 		}
 		return r.shard.send(in)
 	})
+	n.started()
 	r.shard.send(input{r: r, do: inEnded, conn: n, err: err})
 }
 
@@ -617,6 +625,7 @@ func (r *robot) countLiveStop(at time.Time) {
 
 func (r *robot) nowUp(now time.Duration) {
 	r.phase, r.upSince = up, now
+	r.conn.started()
 	r.renewAt = now + jitter(renewal)
 	r.give(event.Connected{Session: r.session})
 	pending := r.pending

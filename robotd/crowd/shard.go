@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/wire"
+	"troupe/schema"
 )
 
 // shard owns a share of the robots. Only its goroutine touches them.
@@ -21,7 +22,7 @@ type shard struct {
 	robots []*robot
 	wheel  wheel
 	inputs chan input
-	stops  chan input // overtake the others
+	urgent chan input // stops and heartbeats of fleetd, which overtake the others
 
 	// Reused by every robot.
 	events   []event.Event
@@ -36,8 +37,8 @@ type shard struct {
 
 // A reader that finds a queue full waits, and the broker with it.
 const (
-	inputQueue = 1024
-	stopQueue  = 1024
+	inputQueue  = 1024
+	urgentQueue = 1024
 )
 
 // input is what comes to a robot from outside its shard.
@@ -66,7 +67,7 @@ const (
 
 func newShard(c *Crowd, i, of int) *shard {
 	s := &shard{
-		crowd: c, inputs: make(chan input, inputQueue), stops: make(chan input, stopQueue), counts: make(chan chan Counts), log: c.cfg.Logger,
+		crowd: c, inputs: make(chan input, inputQueue), urgent: make(chan input, urgentQueue), counts: make(chan chan Counts), log: c.cfg.Logger,
 	}
 	for n := i; n < c.cfg.Count; n += of {
 		s.robots = append(s.robots, newRobot(s, n))
@@ -80,8 +81,8 @@ func (s *shard) now() time.Duration { return time.Since(s.crowd.began) }
 // send sends an input to the shard, and reports whether the crowd still runs.
 func (s *shard) send(in input) bool {
 	to := s.inputs
-	if in.do == inPacket && in.kind == packetPublish && wire.Urgent(s.crowd.cfg.Namespace, in.topic) {
-		to = s.stops
+	if in.do == inPacket && in.kind == packetPublish && s.overtakes(in.topic) {
+		to = s.urgent
 	}
 	select {
 	case to <- in:
@@ -89,6 +90,14 @@ func (s *shard) send(in input) bool {
 	case <-s.crowd.ctx.Done():
 		return false
 	}
+}
+
+// overtakes reports whether a message on topic is taken before the others that wait. A robot with a process of its own would take a
+// heartbeat of fleetd at once: here it must not seem late, and the link lost, because messages of all other robots wait before it.
+func (s *shard) overtakes(topic string) bool {
+	ns := s.crowd.cfg.Namespace
+	row, _, ok := ns.Match(topic)
+	return ok && row.Kind == schema.TopicFleetHeartbeat || wire.Urgent(ns, topic)
 }
 
 // startEvery is the mean pause between the starts of two robots, so that they neither start nor tick at the same moment.
@@ -106,17 +115,12 @@ func (s *shard) run(ctx context.Context) {
 	var ending <-chan time.Time
 	asked := ctx.Done()
 	for {
-		select {
-		case in := <-s.stops:
-			s.take(in)
-			continue
-		default:
-		}
+		s.takeWaiting()
 		if at, any := s.wheel.next(); any && asked != nil {
 			timer.Reset(max(0, at-s.now()))
 		}
 		select {
-		case in := <-s.stops:
+		case in := <-s.urgent:
 			s.take(in)
 		case in := <-s.inputs:
 			s.take(in)
@@ -142,10 +146,33 @@ func (s *shard) run(ctx context.Context) {
 	}
 }
 
+// atOnce bounds the inputs that are taken, and the robots that are called, before the others get their turn.
+const atOnce = 64
+
+// takeWaiting takes inputs that wait: all urgent ones, and as many others as robots are called between them. Calls of robots that are late
+// become fewer, messages do not.
+func (s *shard) takeWaiting() {
+	for n := 0; n < atOnce; {
+		select {
+		case in := <-s.urgent:
+			s.take(in)
+			continue
+		default:
+		}
+		select {
+		case in := <-s.inputs:
+			s.take(in)
+			n++
+		default:
+			return
+		}
+	}
+}
+
 // callDue calls the robots whose time has come, but not so long that no stop would be taken meanwhile.
 func (s *shard) callDue() {
 	now := s.now()
-	for range 64 {
+	for range atOnce {
 		r := s.wheel.take(now)
 		if r == nil {
 			return
