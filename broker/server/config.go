@@ -60,6 +60,7 @@ type Config struct {
 	RobotConnects    int           // 15 connects of a robot at once, then one every 3 s
 	MaxQueued        int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
 	MaxQueuedRobot   int           // 512 messages, at most MaxQueued, in the queue of a robot; each takes 8 bytes while it is empty, too
+	MaxQueuedFleetd  int           // 32768 messages, at least MaxQueued, in the queue of a fleetd instance, which hears all robots at once
 	MaxInflight      int           // 65535 deliveries to one client that it has not acknowledged; also the maximum
 	MaxRetainedBytes int64         // 1 GiB of retained documents
 	CommandRate      int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
@@ -103,6 +104,7 @@ func (c Config) complete() (Config, error) {
 	num(&c.RobotConnects, 15)
 	num(&c.MaxQueued, 8192)
 	num(&c.MaxQueuedRobot, min(512, c.MaxQueued))
+	num(&c.MaxQueuedFleetd, maxFullQueues*c.MaxQueued)
 	num(&c.MaxInflight, math.MaxUint16)
 	if c.MaxRetainedBytes == 0 {
 		c.MaxRetainedBytes = 1 << 30
@@ -137,8 +139,8 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("--client-ca needs --mqtts or --wss: clients present certificates only with TLS")
 	case c.Files.CRL != "" && c.Files.ClientCA == "":
 		return c, errors.New("--crl needs --client-ca: the list must be signed by that CA")
-	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxQueued < 1 || c.MaxQueued > math.MaxInt32 ||
-		c.MaxQueuedRobot < 1 || c.MaxQueuedRobot > c.MaxQueued:
+	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxQueued < 1 || c.MaxQueued > math.MaxInt32/maxFullQueues ||
+		c.MaxQueuedRobot < 1 || c.MaxQueuedRobot > c.MaxQueued || c.MaxQueuedFleetd < c.MaxQueued || c.MaxQueuedFleetd > math.MaxInt32:
 		return c, fmt.Errorf("%d queued and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged",
 			c.MaxQueued, c.MaxInflight, math.MaxUint16)
 	}

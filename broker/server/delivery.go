@@ -20,7 +20,7 @@ import (
 //   - a robot for which a command did not fit is disconnected: the command might have
 //     been a stop, and a robot handles the loss of its connection safely;
 //   - the queues of all connections of one user name together hold no more than four full
-//     queues, and no more unacknowledged deliveries than one connection may have. Beyond
+//     queues (that of a fleetd instance is as large), and no more unacknowledged deliveries than one connection may have. Beyond
 //     that its connections are treated as if their queues were full, or cut, because the
 //     memory is shared;
 //   - a client that acknowledges nothing is disconnected before the library begins to
@@ -71,7 +71,7 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return true
 }
 
-// maxFullQueues is how many full queues the connections of one user name may have together.
+// maxFullQueues is how many full queues of Config.MaxQueued the connections of one user name may have together.
 const maxFullQueues = 4
 
 // shareDivisor protects small connections: one with less than 1/shareDivisor of its own limit is

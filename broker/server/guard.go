@@ -41,6 +41,7 @@ type guard struct {
 	counters     *counters
 	srv          *mqtt.Server
 	robots       *mqtt.Server  // srv for connections of robots, see withQueue
+	fleetds      *mqtt.Server  // the same for those of fleetd instances
 	stacks       *stacks       // for their packets
 	turns        chan struct{} // one element for each message of a robot that is being routed, see session.processShared
 	self         *mqtt.Client  // publishes the broker's own messages

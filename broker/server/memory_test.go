@@ -15,7 +15,7 @@ import (
 func TestRobotsHaveShortQueues(t *testing.T) {
 	t.Run("named by the user name", func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
-		for name, want := range map[string]int{"r1": 512, "r2.blob": 512, "op1": 8192, "fleetd-b": 8192, "console-r1": 8192} {
+		for name, want := range map[string]int{"r1": 512, "r2.blob": 512, "op1": 8192, "fleetd-b": 32768, "console-r1": 8192} {
 			user, _, _ := strings.Cut(name, ".")
 			b.Client(t, user, brokertest.WithID(name))
 			if got := server.QueueOf(b.Backend, name); got != want {

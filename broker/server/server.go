@@ -112,7 +112,7 @@ const (
 
 // withQueue returns srv, the same clients, topics and hooks, whose NewClient makes clients with a queue of
 // another size. The library has one size for all, and a queue takes its whole size while it is empty:
-// there are thousands of robots, each of which gets little, and few clients that get much.
+// there are thousands of robots, each of which gets little, few clients that get much, and fleetd, which gets the most.
 func withQueue(srv *mqtt.Server, size int) *mqtt.Server {
 	same, options, limits := *srv, *srv.Options, *srv.Options.Capabilities
 	limits.MaximumClientWritesPending = int32(size)
@@ -134,7 +134,8 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 		},
 		passwords: newPasswords(),
 	}
-	g.robots, g.stacks, g.turns = withQueue(srv, cfg.MaxQueuedRobot), newStacks(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	g.robots, g.fleetds = withQueue(srv, cfg.MaxQueuedRobot), withQueue(srv, cfg.MaxQueuedFleetd)
+	g.stacks, g.turns = newStacks(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	g.revoked.topic = cfg.Namespace.Topic(schema.TopicRevoked)
 	g.revoked.now.Store(&access.Revoked{})
 	g.senderRates.rates = g.rates

@@ -42,9 +42,13 @@ type handlerPanic struct {
 
 // serve runs a connection from its CONNECT until it ends.
 func (g *guard) serve(c *conn) error {
-	srv, robot := g.srv, g.announcedRole(c) == schema.RoleRobot
-	if robot {
+	role := g.announcedRole(c)
+	srv, robot := g.srv, role == schema.RoleRobot
+	switch role {
+	case schema.RoleRobot:
 		srv = g.robots
+	case schema.RoleFleetd:
+		srv = g.fleetds
 	}
 	s := &session{guard: g, conn: c, cl: srv.NewClient(c, "tcp", "", false)}
 	go s.cl.WriteLoop()
