@@ -134,13 +134,17 @@ func (t Step) latchBy(in Input, n uint64, by string) Decision {
 	}
 	t.persist.dirty = true
 	t.setFacts()
-	t.Out.Changed(effect.FlushSoon) // since and the revisions changed
+	if d.Shown { // often only the newest revisions of documents have changed
+		t.Out.Changed(effect.FlushSoon)
+	}
 	for _, a := range d.Altered {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", stopData{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
 	}
 	for _, change := range d.Transitions {
-		t.Out.Changed(effect.FlushNow)
+		if change.Latched() || change.Released() { // otherwise fleetd has recorded a stop that the robot already reports
+			t.Out.Changed(effect.FlushNow)
+		}
 		t.Out.LogTransition("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
 		switch l := change.Latch; {
 		case change.Latched():

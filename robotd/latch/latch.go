@@ -216,6 +216,7 @@ type Decision struct {
 	Transitions []Transition
 	Altered     []Alteration
 	Changed     bool // the state to store has changed
+	Shown       bool // so has what the robot reports of its stops
 	// PartlyIgnored is why not everything in the document counts: stale_revision or
 	// wrong_fleet. Detail explains it.
 	PartlyIgnored schema.Reason

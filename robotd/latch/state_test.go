@@ -204,3 +204,37 @@ func TestReleaseNamesThePersonWhomTheDocumentNames(t *testing.T) {
 		}
 	}
 }
+
+// How soon the robot has to report what a message changed in its stops.
+func TestOnlyWhatRobotsReportIsReportedAnew(t *testing.T) {
+	k1 := schema.StopLatch{ID: "k1", Level: schema.StopStop, By: "op1", Since: epoch, All: true}
+	document := func(from event.StopSource, rev int64, stops ...schema.StopLatch) func(Step) {
+		return func(s Step) {
+			s.Document(event.StopDocument{From: from, Rev: rev, FleetID: "one", Stops: stops}, "", "")
+		}
+	}
+	var s State
+	for _, row := range []struct {
+		name string
+		do   func(Step)
+		want effect.Urgency
+	}{
+		{"a live stop", func(s Step) { s.LiveStop(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"k1"}`)}) }, effect.FlushNow},
+		{"fleetd has recorded it", document(event.FleetStops, 5, k1), effect.FlushSoon},
+		{"in a second document, too", document(event.RobotStops, 4, k1), effect.Clean},
+		{"one of them leaves it out", document(event.FleetStops, 6), effect.Clean},
+		{"the other one, too", document(event.RobotStops, 7), effect.FlushNow},
+	} {
+		var out effect.List
+		row.do(part(&s, at(time.Second), &out))
+		got := effect.Clean
+		for i := range out.Len() {
+			if c, is := out.At(i).(effect.StateChanged); is {
+				got = max(got, c.Urgency)
+			}
+		}
+		if got != row.want {
+			t.Errorf("%s: the state has changed with urgency %d, want %d", row.name, got, row.want)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func (s *Latched) step(now schema.Time, f Facts, in Input) Decision {
 	s.Latches = slices.DeleteFunc(s.Latches, func(l Latch) bool { return l.Phase == Free })
 	d.Altered = s.altered(before)
 	d.Changed = d.Changed || len(d.Transitions)+len(d.Altered) > 0
+	d.Shown = !slices.EqualFunc(before, s.Latches, func(was, is Latch) bool {
+		return was.StopLatch == is.StopLatch && (was.Phase == Recorded) == (is.Phase == Recorded)
+	})
 	return d
 }
 
