@@ -198,8 +198,8 @@ func (s *Stops) enqueue(e spool.Entry) {
 
 // handleReported compares the latches that a robot reports with the persisted stops. If nobody has
 // persisted one, the stop was given while fleetd did not receive it, and is persisted after
-// persistReportedAfter. If the database says that it was released (the robot may not know yet), or does not
-// answer, it is persisted only when the robot has reported it for reportedFor.
+// persistReportedAfter. If the database says that it was released (the robot may not know yet), it is persisted only when the robot
+// has reported it for releaseArrives, and if the database does not answer, for reportedFor.
 func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	was := s.reportedSince[robot]
 	delete(s.reportedSince, robot)
@@ -216,19 +216,23 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 		if !named || s.isPersisted(robot, l.ID, o.Level) || s.isQueued(o) {
 			continue
 		}
-		since, before := was[l.ID]
+		of, before := was[l.ID]
 		if !before {
-			since = reported.at
+			of.since = reported.at
 			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
 				s.reportedFirst = append(s.reportedFirst, o)
 				time.AfterFunc(persistReportedAfter, s.PersistNow)
 			}
 		}
 		if s.reportedSince[robot] == nil {
-			s.reportedSince[robot] = map[string]time.Time{}
+			s.reportedSince[robot] = map[string]reportedStop{}
 		}
-		s.reportedSince[robot][l.ID] = since
-		if before && reported.at.Sub(since) >= reportedFor {
+		s.reportedSince[robot][l.ID] = of
+		wait := reportedFor
+		if of.released {
+			wait = releaseArrives
+		}
+		if before && reported.at.Sub(of.since) >= wait {
 			s.enqueueReported(o)
 		}
 	}

@@ -111,8 +111,14 @@ func (s *Stops) applyPersisted(j persistJob, p persisted) {
 		return
 	}
 	for _, o := range j.reportedFirst {
-		_, reported := s.reportedSince[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if reported && !s.isPersisted(o.Robots[0], o.ID, o.Level) && !p.released(o) && !s.isQueued(o) {
+		robot := o.Robots[0]
+		of, reported := s.reportedSince[robot][o.ID] // false if it was released meanwhile
+		switch {
+		case !reported:
+		case p.released(o):
+			of.released = true
+			s.reportedSince[robot][o.ID] = of
+		case !s.isPersisted(robot, o.ID, o.Level) && !s.isQueued(o):
 			s.enqueueReported(o)
 		}
 	}

@@ -74,7 +74,7 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 			s.publish() // sendTo reads the snapshot
 			s.deps.Dispatcher.EndReleased(released.isLatchedAgainBy, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
-			s.reportedSince = map[string]map[string]time.Time{}
+			s.reportedSince = map[string]map[string]reportedStop{}
 			s.readAgain(ctx, db, func() {
 				over(nil, nil)
 				s.deps.WakeOutbox()

@@ -28,12 +28,21 @@ const (
 	// persistReportedAfter is how long a robot reports a stop that is not persisted before fleetd persists
 	// it: the live stop or the request may be about to do so.
 	persistReportedAfter = 300 * time.Millisecond
-	// reportedFor is how long a robot reports a released stop before it is persisted again: the
-	// release takes a moment to arrive.
+	// reportedFor is how long a robot reports a stop that is not persisted before it is persisted without a look at the database,
+	// which does not answer.
 	reportedFor = 2 * time.Second
+	// releaseArrives is how long a robot reports a released stop before it is persisted again, for this robot only: of a large fleet
+	// the release takes a while to arrive at the last one.
+	releaseArrives = 15 * time.Second
 	// publishAgainEvery is how often the stops of a robot are published again that it does not report.
 	publishAgainEvery = 30 * time.Second
 )
+
+// reportedStop is a stop that a robot reports and that is not persisted.
+type reportedStop struct {
+	since    time.Time // when the robot reported it first
+	released bool      // the database says that it was released
+}
 
 // Stops are the latched stops of a fleet. A stop is sent first, then written to this
 // machine's disk, and persisted with its documents as soon as the database accepts it; until
@@ -70,7 +79,7 @@ type Stops struct {
 	latchedOn      map[string]map[string]schema.StopLevel // levels of latched by id, by robot; those of all robots by ""
 	loaded         bool                                   // latched was read from the database
 	signedAgain    bool                                   // latched was checked for documents to be signed again
-	reportedSince  map[string]map[string]time.Time        // by robot and id: since when it reports a stop that is not persisted
+	reportedSince  map[string]map[string]reportedStop     // by robot and id: stops that it reports and that are not persisted
 	reportedFirst  []stop.Request                         // stops that robots reported for the first time, to be persisted after persistReportedAfter
 	unspooledLive  []live                                 // taken out of the mailbox, not handled yet
 	queuedJobs     []*exclusiveJob                        // wait for the worker
@@ -147,7 +156,7 @@ func New(d Deps) (*Stops, error) {
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
 		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{},
-		sentLive: map[string]time.Time{}, reportedSince: map[string]map[string]time.Time{},
+		sentLive: map[string]time.Time{}, reportedSince: map[string]map[string]reportedStop{},
 		due: true, dirty: true,
 	}
 	var err error
