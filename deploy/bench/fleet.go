@@ -103,6 +103,38 @@ func (f *fleet) awaitCount(ctx context.Context, name string, want int) error {
 	}
 }
 
+// awaitCalm waits until nothing of what was measured before goes on: for settling, every robot is connected and online. Otherwise
+// the next figure would be one of a fleet that still recovers.
+func (f *fleet) awaitCalm(ctx context.Context) error {
+	calm := time.Now()
+	for end := calm.Add(fleetLimit); ; {
+		asked := time.Now()
+		list, err := f.fleetd.api.robots(ctx)
+		if err != nil {
+			return err
+		}
+		connected := f.counts()["connected"]
+		restless := connected != strconv.Itoa(f.size) || len(list) != f.size
+		statuses := map[string]int{}
+		for _, one := range list {
+			statuses[one.Presence.Status]++
+			restless = restless || one.Presence.Status != "online"
+		}
+		switch {
+		case restless && asked.After(end):
+			return fmt.Errorf("%w: the fleet does not become calm within %v: %s of %d robots are connected, and fleetd counts %v", errLost,
+				fleetLimit, connected, f.size, statuses)
+		case restless:
+			calm = time.Now()
+		case time.Since(calm) >= settling:
+			return nil
+		}
+		if err := sleep(ctx, max(500*time.Millisecond, 4*time.Since(asked))); err != nil { // asking must not be most of fleetd's work
+			return err
+		}
+	}
+}
+
 // liveStopAt returns when the last robot received the newest live stop. sent is before it.
 func (f *fleet) liveStopAt(ctx context.Context, sent time.Time) (last time.Time, err error) {
 	total := -1

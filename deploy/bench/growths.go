@@ -24,7 +24,7 @@ const (
 	wholeFleet = 10_000
 	// middleFleet is measured beside the two sizes that are compared, for the table of docs/scale.md.
 	middleFleet = 3000
-	// settling is how long a fleet is left alone before something is measured: robots report, fleetd stores.
+	// settling is how long a fleet must have been calm before something is measured: robots report, fleetd stores.
 	settling = 3 * time.Second
 )
 
@@ -62,7 +62,10 @@ func measureFleet(ctx context.Context, r *run, size int) error {
 	f.figure(&a, "adoption", f.adopted, adoptionGoal)
 	f.step("adoption", size, f.adopted)
 	m := measure(f.programs()...)
-	for _, part := range []func(context.Context, *Arm) error{f.rest, f.list, f.plan} {
+	for _, part := range []func(context.Context, *Arm) error{f.list, f.plan} {
+		if err := f.awaitCalm(ctx); err != nil {
+			return err
+		}
 		if err := part(ctx, &a); err != nil {
 			return err
 		}
@@ -75,6 +78,9 @@ func measureFleet(ctx context.Context, r *run, size int) error {
 	}
 	a.Uses = m.uses()
 	for _, part := range []func(context.Context, *Arm) error{f.reconnect, f.coldStart} {
+		if err := f.awaitCalm(ctx); err != nil {
+			return err
+		}
 		if err := part(ctx, &a); err != nil {
 			return err
 		}
@@ -82,9 +88,6 @@ func measureFleet(ctx context.Context, r *run, size int) error {
 	r.report(a)
 	return nil
 }
-
-// rest lets robots and fleetd settle.
-func (f *fleet) rest(ctx context.Context, _ *Arm) error { return sleep(ctx, settling) }
 
 // list measures fleetd robot list and the request behind it.
 func (f *fleet) list(ctx context.Context, a *Arm) error {
@@ -206,9 +209,6 @@ func (f *fleet) awaitBroker(ctx context.Context, since time.Time) error {
 
 // coldStart ends fleetd and starts it again beside its database and the documents that the broker retains.
 func (f *fleet) coldStart(ctx context.Context, a *Arm) error {
-	if err := sleep(ctx, settling); err != nil {
-		return err
-	}
 	f.fleetd.End()
 	began := time.Now()
 	started, err := f.startFleetd(ctx, f.database, f.broker.addr)

@@ -83,6 +83,9 @@ func (f *fleet) measureStops(ctx context.Context, rounds int) error {
 	var all []stopRound
 	m := measure(f.programs()...)
 	for range rounds {
+		if err := f.awaitCalm(ctx); err != nil {
+			return err
+		}
 		o, err := f.stopAll(ctx)
 		if err != nil {
 			return err
@@ -91,9 +94,6 @@ func (f *fleet) measureStops(ctx context.Context, rounds int) error {
 		f.say(fmt.Sprintf("stop of %d: live %v, answers %v to %v, API %v with %d unanswered, release %v, released %v", f.size,
 			o.live.Round(time.Millisecond), o.median.Round(time.Millisecond), o.last.Round(time.Millisecond), o.api.Round(time.Millisecond), o.unanswered,
 			o.release.Round(time.Millisecond), o.released.Round(time.Millisecond)))
-		if err := sleep(ctx, time.Second); err != nil { // robots report what they are
-			return err
-		}
 	}
 	each := func(get func(stopRound) time.Duration) (out []time.Duration) {
 		for _, o := range all {
