@@ -132,12 +132,24 @@ func TestHangingLeaderIsReplaced(t *testing.T) {
 	})
 }
 
-// Mosquitto runs with the shipped configuration and knows robots and fleetd
-// instances by their certificates alone. One instance continues what the other
-// began, and a stop holds until it is released, whichever instance leads.
+// Mosquitto runs with the shipped configuration. It knows robots and fleetd
+// instances by their certificates alone.
 func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	t.Parallel()
-	s := newSecuredIn(t, variant{mosquitto: true, postgres: true})
+	twoInstancesServeAFleet(t, variant{mosquitto: true, postgres: true})
+}
+
+// NATS finds the users that the broker generates by the certificates of the fleet's CA.
+func TestTwoInstancesWithCertificatesServeAFleetOnNATS(t *testing.T) {
+	t.Parallel()
+	twoInstancesServeAFleet(t, variant{nats: true, postgres: true})
+}
+
+// twoInstancesServeAFleet: one instance continues what the other began, and a stop holds until it is
+// released, whichever instance leads.
+func twoInstancesServeAFleet(t *testing.T, k variant) {
+	t.Helper()
+	s := newSecuredIn(t, k)
 	brokertest.Record(t, s.dialerAs("admin"))
 	first := s.fleetd
 	s.awaitLeader(first, "fleetd")

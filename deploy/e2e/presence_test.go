@@ -19,12 +19,12 @@ func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 	if w.robotProxies[id] == nil {
 		w.robotProxies[id] = newProxy(w.t, w.address)
 	}
-	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)}, flags...)
+	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)}, append(w.engineFlag(), flags...)...)
 	return launch(w.t, disk, program(w.t, "robotd"), args, nil)
 }
 
 func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleet("", "r1")
 		clone := w.runRobotWith("r1", "clone")
 		w.awaitRobot("r1", "disputed", func(r view.Robot) bool { return r.Presence.Disputed })
@@ -43,14 +43,14 @@ func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 }
 
 func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleetd()
 		first := w.http
 		w.store = "sqlite:" + filepath.Join(w.folder, "other.db")
-		other := launch(w.t, "other", program(w.t, "fleetd"), []string{
+		other := launch(w.t, "other", program(w.t, "fleetd"), append([]string{
 			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool",
 			filepath.Join(w.folder, "other.stops"),
-		}, nil)
+		}, w.engineFlag()...), nil)
 		second := "http://" + strings.TrimPrefix(other.ready()["http"], "http://")
 		w.until("one of them to report it", func() bool {
 			for _, w.http = range []string{first, second} {
@@ -69,7 +69,7 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 // over. On a broker that allows any client any will, another will comes later
 // still.
 func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
-	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleet("", "r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
 		before := awaitDocument(w, robotTopic("r1", "presence"), "r1 to be online", isOnline)

@@ -35,7 +35,7 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 		id := fmt.Sprintf("r%d", i+1)
 		ids = append(ids, id)
 		running.Go(func() {
-			cfg := robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}),
+			cfg := robot.Config{ID: id, Broker: all.url(), Engine: w.variant.engine(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}),
 				Tick: 100 * time.Millisecond}
 			for _, f := range set {
 				f(&cfg)
@@ -86,8 +86,8 @@ func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 // The broker is killed with its retained messages, and every robot connects to the
 // next one. Package soak tests our own broker with many more robots, in fake time: real
 // robots miss the time that their units and their calibration have when a busy machine runs more.
-func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
-	runIn(t, []variant{mosquitto}, func(w *world) {
+func TestFleetReconnectsAfterBrokerRestartOnAnotherEngine(t *testing.T) {
+	runIn(t, []variant{mosquitto, nats}, func(w *world) {
 		w.startFleetd()
 		ids := w.runRobotsInProcess(maxRobots)
 		for _, id := range ids {

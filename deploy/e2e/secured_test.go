@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -57,8 +58,15 @@ func newSecuredIn(t *testing.T, k variant) *secured {
 
 func (s *secured) startBroker(at string) {
 	s.t.Helper()
-	if s.variant.mosquitto {
+	switch {
+	case s.variant.mosquitto:
 		s.address = s.startShippedMosquitto()
+		return
+	case s.variant.nats:
+		// The certificate of the recorder is that of a fleetd instance with the name admin.
+		s.runNATS("fleetd fleetd\nfleetd-b fleetd\nadmin fleetd\nr7 robot\nr8 robot\n", fmt.Sprintf(
+			"tls { cert_file: %q, key_file: %q, ca_file: %q, verify_and_map: true, timeout: 5 }", filepath.Join(s.folder, "broker.pem"),
+			filepath.Join(s.folder, "broker.key.pem"), filepath.Join(s.keys, vault.IssuersFile)))
 		return
 	}
 	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
@@ -114,7 +122,7 @@ func (s *secured) startFleetd(more ...string) {
 		"serve", "--http", "127.0.0.1:0", "--broker", "mqtts://" + s.address, "--database", s.store,
 		"--ca", s.keys, "--http-tls-cert", filepath.Join(s.folder, "fleetd.pem"), "--http-tls-key", filepath.Join(s.folder, "fleetd.key.pem"),
 		"--enrol", s.enrolAddress, "--spool", filepath.Join(s.folder, "fleetd.stops"),
-	}, more...), nil)
+	}, append(s.engineFlag(), more...)...), nil)
 	s.http = s.fleetd.ready()["http"]
 	if s.token == "" {
 		s.signIn()
@@ -161,7 +169,7 @@ func (s *secured) runRobotd(args ...string) (string, error) {
 // identity.
 func (s *secured) runEnrolledRobot(rid string) {
 	s.t.Helper()
-	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid)}, nil)
+	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), append([]string{"--data", s.dataDir(rid)}, s.engineFlag()...), nil)
 	if r := s.robots[rid].ready(); r["robot"] != rid || r["broker"] != "mqtts://"+s.address {
 		s.t.Errorf("the ready line of %s is %v", rid, r)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
+	"troupe/broker/link"
 	"troupe/deploy/mosquittotest"
 	"troupe/deploy/shard"
 	"troupe/fleetd/store/storetest"
@@ -49,11 +50,8 @@ type variant struct {
 
 func (k variant) String() string {
 	broker, store := "broker", "sqlite"
-	if k.mosquitto {
-		broker = "mosquitto"
-	}
-	if k.nats {
-		broker = "nats"
+	if k.engine() != link.Troupe {
+		broker = string(k.engine())
 	}
 	if k.postgres {
 		store = "postgres"
@@ -126,15 +124,14 @@ func (w *world) startBroker() {
 func (w *world) writeMosquittoRules() string {
 	w.t.Helper()
 	out := filepath.Join(w.folder, "rules.acl")
-	if err := os.WriteFile(out, []byte(w.rulesFor("mosquitto")), 0o600); err != nil {
+	if err := os.WriteFile(out, []byte(w.rulesFor("mosquitto", w.usersFile())), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	return out
 }
 
-// rulesFor returns the access rules that our broker generates for another, for the users that --dev knows and for the
-// robots of these tests.
-func (w *world) rulesFor(engine string, more ...string) string {
+// usersFile lists the users that --dev knows and the robots of these tests.
+func (w *world) usersFile() string {
 	w.t.Helper()
 	var users strings.Builder
 	for _, u := range access.Dev().All() {
@@ -145,27 +142,36 @@ func (w *world) rulesFor(engine string, more ...string) string {
 	for n := range maxRobots {
 		fmt.Fprintf(&users, "r%d %s\n", n+1, schema.RoleRobot)
 	}
+	return users.String()
+}
+
+// rulesFor returns the access rules that our broker generates for another, for the users of a file with that text.
+func (w *world) rulesFor(engine, users string, flags ...string) string {
+	w.t.Helper()
 	in := filepath.Join(w.folder, "users")
-	if err := os.WriteFile(in, []byte(users.String()), 0o600); err != nil {
+	if err := os.WriteFile(in, []byte(users), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	text, err := exec.Command(program(w.t, "broker"), append([]string{"acl", "--for", engine, "--users", in}, more...)...).Output()
+	text, err := exec.Command(program(w.t, "broker"), append([]string{"acl", "--for", engine, "--users", in}, flags...)...).Output()
 	if err != nil {
 		w.t.Fatalf("write rules for %s: %v", engine, err)
 	}
 	return string(text)
 }
 
-// engineFlag says to fleetd and robots which engine the broker is.
-func (w *world) engineFlag() []string {
+// engine is that of the broker.
+func (k variant) engine() link.Engine {
 	switch {
-	case w.variant.nats:
-		return []string{"--engine", "nats"}
-	case w.variant.mosquitto:
-		return []string{"--engine", "mosquitto"}
+	case k.nats:
+		return link.NATS
+	case k.mosquitto:
+		return link.Mosquitto
 	}
-	return nil
+	return link.Troupe
 }
+
+// engineFlag says to fleetd and robots which engine the broker is.
+func (w *world) engineFlag() []string { return []string{"--engine", string(w.variant.engine())} }
 
 // killBroker ends the broker as a power cut does: retained messages are lost.
 func (w *world) killBroker() {
