@@ -138,11 +138,11 @@ var Table = []Layer{
 	{What: "mains", Clock: true,
 		Folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/contract", "deploy/package", "deploy/library/makesounds", "deploy/bench/mochi", "fleetd/console/licences"}},
 	{What: "programs that are started for measurements and to try out", Clock: true,
-		Folders: []string{"deploy/launch"}},
+		Folders: []string{"deploy/launch", "deploy/nats"}},
 	{What: "everything in one process", Clock: true,
 		Folders: []string{"deploy/stage"}},
 	{What: "the demo, measurements, and tests of the whole", Clock: true,
-		Folders: []string{"deploy/demo", "deploy/bench", "deploy/adapters", "deploy/mosquitto", "deploy/soak"}},
+		Folders: []string{"deploy/demo", "deploy/bench", "deploy/adapters", "deploy/mosquitto", "deploy/nats/render", "deploy/soak"}},
 	{What: "tests with programs and of the tree, and what runs the tests", Clock: true, Processes: true,
 		Folders: []string{"deploy/e2e", "deploy/proof", "deploy/monitor", "deploy"}},
 }
