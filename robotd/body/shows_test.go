@@ -16,7 +16,8 @@ func TestStateSaysWhatUnitsShow(t *testing.T) {
 	b := New(driver.Body{Units: []schema.Unit{{ID: "face", Kind: schema.UnitFace}, {ID: "speaker", Kind: schema.UnitSpeaker}}})
 	command := func(key uint64, unit, text string, holds bool, do score.Face) {
 		t.Helper()
-		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Key: key, Unit: unit, Text: text, Holds: holds, Do: &score.Action{Do: do}}, &effect.List{}); why != "" {
+		o := act.Effect{Key: key, Unit: unit, Text: text, Holds: holds, Do: &score.Action{Do: do}}
+		if _, why, detail := b.Command(enabled, safety.Act, &o, &effect.List{}); why != "" {
 			t.Fatalf("%s: %s %s", unit, why, detail)
 		}
 	}
