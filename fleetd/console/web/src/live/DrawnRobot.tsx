@@ -30,7 +30,7 @@ export const DrawnRobot = memo(function DrawnRobot({ of: d, name, bust, width, d
   const sentence = sentenceOf(d, t, name);
   return (
     <svg
-      viewBox={bust ? '42 44 76 62' : '0 0 160 164'}
+      viewBox={bust ? '42 44 76 62' : '12 0 136 164'}
       className={css.robot}
       style={style}
       data-over={d.over}
@@ -171,7 +171,7 @@ const line = 12;
 function Bubble({ words }: { words: string }) {
   const lines = linesOf(words);
   const widest = Math.max(...lines.map((l) => l.length));
-  const width = Math.min(156, widest * 6 + 18);
+  const width = Math.min(140, widest * 6 + 18);
   const height = lines.length * line + 8;
   const bottom = 46;
   const [x, y] = [80 - width / 2, bottom - height];

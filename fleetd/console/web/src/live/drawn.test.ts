@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 
 import type { Detail, Robot } from '../api/client';
 import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
-import { actMS, colorOf, drawnOf, robotColors, shownAt } from './drawnFrom';
+import { actMS, colorOf, drawnOf, nextChange, robotColors, shownAt } from './drawnFrom';
 import { DrawnRobot } from './DrawnRobot';
 
 vi.mock('../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
@@ -68,6 +68,12 @@ test('a timeline shows what began and has not been replaced, and speech and driv
   expect(later.head?.yawRad).toBeCloseTo(0.6, 2); // the second turn leaves the yaw as it is
   expect(later.head?.pitchRad).toBeCloseTo(-0.175, 2);
   expect(shownAt(lanes, 9000)).toMatchObject({ face: 'laugh' });
+});
+
+test('a drawing is looked at again when the timeline changes, and not after its end', () => {
+  expect(nextChange(lanes, 0)).toBe(100);
+  expect(nextChange(lanes, 2000)).toBe(2500);
+  expect(nextChange(lanes, 4000)).toBeUndefined();
 });
 
 test('without a timeline a drawing has what the units reported', () => {
@@ -158,9 +164,9 @@ test('long words become three lines at most', () => {
   expect(linesOf('Welcome to the museum')).toEqual(['Welcome to the museum']);
   const lines = linesOf('word '.repeat(40));
   expect(lines).toHaveLength(3);
-  expect(lines.every((l) => l.length <= 22)).toBe(true);
+  expect(lines.every((l) => l.length <= 21)).toBe(true);
   expect(lines.at(-1)).toMatch(/…$/);
-  expect(linesOf('x'.repeat(50))).toEqual(['x'.repeat(22), 'x'.repeat(22), 'x'.repeat(6)]);
+  expect(linesOf('x'.repeat(50))).toEqual(['x'.repeat(21), 'x'.repeat(21), 'x'.repeat(8)]);
 });
 
 test('a robot keeps its colour; a label gives it another one of the theme', () => {

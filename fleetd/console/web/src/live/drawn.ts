@@ -190,7 +190,7 @@ export function sentenceOf(d: Drawn, t: ReturnType<typeof useDrawnTexts>, name =
 }
 
 /** The words of a bubble in lines of about so many characters; the last one ends with … if there is more. */
-export function linesOf(words: string, width = 22, most = 3): string[] {
+export function linesOf(words: string, width = 21, most = 3): string[] {
   const lines: string[] = [];
   for (let word of words.trim().split(/\s+/)) {
     for (;;) {

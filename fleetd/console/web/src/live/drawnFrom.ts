@@ -57,6 +57,13 @@ export function shownAt(lanes: readonly Lane[], ms: number): Shown {
   return shown;
 }
 
+/** When a timeline shows something else than at ms: the next beginning or end of a bar; undefined if nothing follows. */
+export function nextChange(lanes: readonly Lane[], ms: number): number | undefined {
+  const all = lanes.flatMap((l) => (l.bars ?? []).flatMap((b) => [b.start_ms, b.end_ms]));
+  const later = all.filter((t) => t > ms);
+  return later.length > 0 ? Math.min(...later) : undefined;
+}
+
 const number = (text: string, found: RegExp) => {
   const n = found.exec(text)?.[1];
   return n === undefined ? undefined : Number(n);

@@ -3,7 +3,7 @@ import { IconPlayerRecord } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import type { Verb } from '../../contract';
-import { useTimeline } from '../robot/acting';
+import { useTimeline } from '../../live/timeline';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';

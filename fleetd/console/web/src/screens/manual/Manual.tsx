@@ -16,6 +16,7 @@ import { useKeyboard } from './inputs';
 import { afterPress } from './keys';
 import { LeaveDialog } from './LeaveDialog';
 import { LightAndSound } from './LightAndSound';
+import { Picture } from './Picture';
 import { Points } from './Points';
 import { useManualTexts } from './text';
 
@@ -81,6 +82,7 @@ function ManualPage({ id }: { id: string }) {
             <Acts drive={driving} />
           </Stack>
           <Stack gap="md">
+            <Picture />
             <HeadAndFace drive={driving} />
             <LightAndSound drive={driving} />
           </Stack>

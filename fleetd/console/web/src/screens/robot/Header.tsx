@@ -3,8 +3,12 @@ import { IconDeviceGamepad2, IconFileDownload, IconHandStop, IconTag } from '@ta
 import { useState } from 'react';
 import { Link } from 'react-router';
 
+import { colorLabel, drawnOf, nameLabel } from '../../live/drawnFrom';
+import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
+import { robotName } from '../../live/RobotName';
+import { useActing } from '../../live/timeline';
 import { texts } from '../../text/language';
 import { usePresenceWords } from '../../text/terms';
 import { ago, dateTime } from '../../text/time';
@@ -53,35 +57,49 @@ export function Header() {
   const t = useTexts();
   const { id, robot, detail, stale } = usePage();
   const p = performing(robot);
+  const acting = useActing(robot);
   // The way out says what it performs, or what keeps it from that.
   const said = p.tone === 'good' || wayOut(robot, detail).length > 0;
   const about = useAbout()(said ? undefined : p.of);
   return (
     <Card withBorder padding="md">
-      <Stack gap="sm">
-        <Group gap="sm" align="center" wrap="wrap">
-          <Title order={1} size="h2" dir="auto">
-            {id}
-          </Title>
-          <PerformingBadge robot={robot} terms={p.key !== 'not_connected'} />
-          {about && (
-            <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {about}
-            </Text>
-          )}
-        </Group>
-        <Group gap="md" wrap="wrap">
-          <Connectivity />
-          <LabelsLine />
-          <Control />
-          <FlightRecord />
-        </Group>
-        {robot.estop_input && <Alert color="red" icon={<IconHandStop aria-hidden />} title={t.stopInput} />}
-        {robot.state_outdated && !stale && <Alert color="yellow" title={t.outdated} />}
-        {robot.presence.disputed && <Alert color="red" title={t.disputed} />}
-        <WayOut />
-        <Modes />
-      </Stack>
+      <div className="robot-head">
+        <div className="robot-head-picture">
+          <DrawnRobot
+            of={drawnOf(robot, { caps: detail?.caps, state: detail?.state, shown: acting.shown })}
+            name={robotName(robot)}
+          />
+        </div>
+        <Stack gap="sm" miw={0}>
+          <Group gap="sm" align="center" wrap="wrap">
+            <Title order={1} size="h2" dir="auto">
+              {robotName(robot)}
+            </Title>
+            {robotName(robot) !== id && (
+              <Text c="dimmed" dir="auto">
+                {id}
+              </Text>
+            )}
+            <PerformingBadge robot={robot} terms={p.key !== 'not_connected'} />
+            {about && (
+              <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
+                {about}
+              </Text>
+            )}
+          </Group>
+          <Group gap="md" wrap="wrap">
+            <Connectivity />
+            <LabelsLine />
+            <Control />
+            <FlightRecord />
+          </Group>
+          {robot.estop_input && <Alert color="red" icon={<IconHandStop aria-hidden />} title={t.stopInput} />}
+          {robot.state_outdated && !stale && <Alert color="yellow" title={t.outdated} />}
+          {robot.presence.disputed && <Alert color="red" title={t.disputed} />}
+          <WayOut />
+          <Modes />
+        </Stack>
+      </div>
     </Card>
   );
 }
@@ -116,7 +134,7 @@ function LabelsLine() {
   const { robot } = usePage();
   const whyNot = useWhyNot('administer', true);
   const [open, setOpen] = useState(false);
-  const { site, ...others } = robot.labels;
+  const { site, [nameLabel]: _name, [colorLabel]: _color, ...others } = robot.labels;
   return (
     <Group gap={6} wrap="wrap">
       <Badge variant="default" tt="none" dir="auto">

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
+import { colorLabel, nameLabel, robotColors } from '../../live/drawnFrom';
 import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { usePage } from './page';
@@ -13,6 +14,22 @@ import { useRobotTexts } from './text';
 const useTexts = texts(
   {
     title: (robot: string) => `Labels of ${robot}`,
+    name: 'Name',
+    nameHelp: (id: string) => `Shown wherever ${id} is named; the label name keeps it.`,
+    color: 'Colour of its picture',
+    anyColor: 'by its id',
+    colors: {
+      indigo: 'indigo',
+      teal: 'teal',
+      orange: 'orange',
+      grape: 'purple',
+      lime: 'lime',
+      pink: 'pink',
+      cyan: 'cyan',
+      yellow: 'yellow',
+      violet: 'violet',
+      green: 'green',
+    },
     help: 'Stops, stories and settings can be given to all robots with a label. The label site says where the robot is.',
     key: 'Label',
     value: 'Value',
@@ -22,6 +39,22 @@ const useTexts = texts(
   },
   {
     title: (robot: string) => `Labels von ${robot}`,
+    name: 'Name',
+    nameHelp: (id: string) => `Steht überall, wo ${id} genannt wird; das Label name bewahrt ihn auf.`,
+    color: 'Farbe seines Bildes',
+    anyColor: 'nach seiner Id',
+    colors: {
+      indigo: 'indigo',
+      teal: 'blaugrün',
+      orange: 'orange',
+      grape: 'purpur',
+      lime: 'limette',
+      pink: 'rosa',
+      cyan: 'cyan',
+      yellow: 'gelb',
+      violet: 'violett',
+      green: 'grün',
+    },
     help: 'Stopps, Geschichten und Einstellungen können allen Robotern mit einem Label gelten. Das Label site sagt, wo der Roboter ist.',
     key: 'Label',
     value: 'Wert',
@@ -37,14 +70,17 @@ export function Labels({ onClose }: { onClose: () => void }) {
   const common = useRobotTexts();
   const { id, robot } = usePage();
   const [rows, setRows] = useState<[string, string][]>(() => {
-    const { site = '', ...others } = robot.labels;
+    const { site = '', [nameLabel]: _name, [colorLabel]: _color, ...others } = robot.labels;
     return [['site', site], ...Object.entries(others)];
   });
+  const [name, setName] = useState(robot.labels[nameLabel] ?? '');
+  const [color, setColor] = useState(robot.labels[colorLabel] ?? '');
   const [refused, setRefused] = useState('');
   const [busy, setBusy] = useState(false);
   const edit = (i: number, at: 0 | 1, text: string) =>
     setRows(rows.map((r, n) => (n === i ? (at === 0 ? [text, r[1]] : [r[0], text]) : r)));
-  const labels = Object.fromEntries(rows.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
+  const all: [string, string][] = [...rows, [nameLabel, name], [colorLabel, color]];
+  const labels = Object.fromEntries(all.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
   const unset = Object.keys(robot.labels).filter((k) => !(k in labels));
   const cli = lineOf('label-robots', { body: { selector: { ids: [id] }, set: labels, unset } });
   const save = async () => {
@@ -67,6 +103,22 @@ export function Labels({ onClose }: { onClose: () => void }) {
         }}
       >
         <Stack>
+          <TextInput
+            label={t.name}
+            description={t.nameHelp(id)}
+            value={name}
+            dir="auto"
+            data-autofocus
+            onChange={(e) => setName(e.currentTarget.value)}
+          />
+          <Radio.Group label={t.color} value={color} onChange={setColor}>
+            <Group gap="xs" mt={4}>
+              <Radio value="" label={t.anyColor} />
+              {robotColors.map((c) => (
+                <Radio key={c} value={c} color={c} label={t.colors[c as keyof typeof t.colors]} />
+              ))}
+            </Group>
+          </Radio.Group>
           <Text size="sm">{t.help}</Text>
           {rows.map(([key, value], i) => (
             <Group key={i} wrap="nowrap" align="flex-end" gap="xs">
@@ -82,7 +134,6 @@ export function Labels({ onClose }: { onClose: () => void }) {
                 value={value}
                 flex={1}
                 dir="auto"
-                data-autofocus={i === 0 || undefined}
                 onChange={(e) => edit(i, 1, e.currentTarget.value)}
               />
               <ActionIcon
