@@ -4,12 +4,19 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useMay } from '../../api/me';
+import { drawnOf } from '../../live/drawnFrom';
+import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
+import { RobotName, robotName } from '../../live/RobotName';
 import { clock } from '../../text/time';
+import { wayOut } from '../robot/wayOut';
+import { useWayOutTexts } from '../robot/wayOutText';
 import { BulkDialog } from '../robots/BulkDialog';
 import { lookFirst, pausedByPeople } from './first';
-import { maxRows, Panel, RobotLink } from './Panels';
+import { maxRows, Panel } from './Panels';
+import css from './Stage.module.css';
+import { useStageTexts } from './stageText';
 import { useOverviewTexts } from './text';
 
 /** The robots that need a person, the most urgent first, each with the reason. */
@@ -20,30 +27,36 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const [back, setBack] = useState<string>();
   const all = lookFirst(fleet);
   const paused = pausedByPeople(fleet);
+  if (all.length === 0 && paused.length === 0) return null;
   return (
     <Panel title={t.firstTitle}>
-      {all.length === 0 && fleet.length > 0 && <Text size="sm">{t.allWell}</Text>}
       <Stack gap={0}>
         {all.slice(0, maxRows).map((r) => (
-          <div key={r.id} className="look-first">
-            <Group gap="xs">
-              <RobotLink id={r.id} />
-              {r.labels.site && (
-                <Text size="sm" c="dimmed" dir="auto">
-                  {r.labels.site}
-                </Text>
-              )}
-              <PerformingBadge robot={r} link />
-              {r.doing === 'undriven' && may && (
-                <Button size="compact-sm" variant="default" onClick={() => setBack(r.id)}>
-                  {t.backToAutomatic}
-                </Button>
-              )}
-            </Group>
-            <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {whyOf(r, about)}
-            </Text>
-          </div>
+          <Group key={r.id} className={css.trouble} wrap="nowrap" align="flex-start" gap="md">
+            <div className={css.picture}>
+              <DrawnRobot of={drawnOf(r)} name={robotName(r)} />
+            </div>
+            <Stack gap={4} miw={0} flex={1}>
+              <Group gap="xs">
+                <RobotName id={r.id} link size="lg" fw={600} />
+                {r.labels.site && (
+                  <Text size="sm" c="dimmed" dir="auto">
+                    {r.labels.site}
+                  </Text>
+                )}
+                <PerformingBadge robot={r} link />
+                {r.doing === 'undriven' && may && (
+                  <Button size="compact-sm" variant="default" onClick={() => setBack(r.id)}>
+                    {t.backToAutomatic}
+                  </Button>
+                )}
+              </Group>
+              <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
+                {whyOf(r, about)}
+              </Text>
+              <NextStep r={r} />
+            </Stack>
+          </Group>
         ))}
         {all.length > maxRows && (
           <Anchor component={Link} to="/robots" size="sm">
@@ -72,6 +85,27 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
         />
       )}
     </Panel>
+  );
+}
+
+/** The one thing that a person does next for a robot; its page has the button for it, and what follows. */
+function NextStep({ r }: { r: Robot }) {
+  const t = useStageTexts();
+  const words = useWayOutTexts();
+  const step = wayOut(r)[0];
+  if (!step) return null;
+  const key = step.key === 'continue' && !step.token.startsWith('operator') ? 'resume' : step.key;
+  const fixed = words.steps[key as keyof typeof words.steps] as unknown;
+  const own: Record<string, string> = { repair: t.repair, failing: t.failing, endsByItself: t.byItself };
+  const todo = words.todo[key] ?? own[key] ?? (typeof fixed === 'string' ? fixed : '');
+  if (!todo) return null;
+  return (
+    <Text size="sm" dir="auto">
+      {t.step}:{' '}
+      <Anchor component={Link} to={`/robots/${encodeURIComponent(r.id)}`}>
+        {todo}
+      </Anchor>
+    </Text>
   );
 }
 

@@ -1,25 +1,24 @@
-import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconDeviceTv } from '@tabler/icons-react';
 import { useEffect, useMemo } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
 import { useLive } from '../../live/stream';
 import { useRobotsOfSite, useScope } from '../../shell/scope';
-import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
-import { count } from './counts';
+import { usePresenceWords, useTermWords } from '../../text/terms';
+import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { FleetBattery } from './FleetBattery';
 import { LookFirst } from './LookFirst';
 import { NeedsAdministrator, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
+import { Next } from './Next';
+import { Stage, ToneLine } from './Stage';
 import { useOverviewTexts } from './text';
-import { Tones } from './Tones';
 import { Wall } from './Wall';
 
-/** The whole fleet at a glance: each number is a link to the robots that it counts. */
+/** The stage now: what needs a person, who plays what and where, and what comes next. Each number is a link to its robots. */
 export default function Overview() {
   const t = useOverviewTexts();
-  const presence: Record<string, string> = usePresenceWords();
-  const modes: Record<string, string> = useTermWords().ModeID;
   const site = useScope((s) => s.site);
   const live = useLive((s) => s.connection === 'live');
   const fleet = useRobotsOfSite();
@@ -44,38 +43,15 @@ export default function Overview() {
         </Button>
       </Group>
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
-      <Tones counts={c} />
+      {fleet.length > 0 && <ToneLine tones={c.tones} total={c.total} />}
       <NeedsAdministrator fleet={fleet} actions />
+      <LookFirst fleet={fleet} />
+      <Stage fleet={fleet} />
       <div className="overview">
         <Stack>
-          <SimpleGrid cols={{ base: 1, lg: 2 }}>
-            <LookFirst fleet={fleet} />
-            <AlertPanel ids={ids} />
-          </SimpleGrid>
-          <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <Panel title={t.presenceTitle}>
-              {Object.keys(presence).map((p) => (
-                <Number
-                  key={p}
-                  n={c.presence.get(p) ?? 0}
-                  name={presence[p]!}
-                  to={`presence=${p}`}
-                  always={p === 'online'}
-                />
-              ))}
-            </Panel>
-            <Panel title={t.modesTitle}>
-              {[...new Set(['ato', 'mnl', 'str', ...c.modes.keys()])].map((m) => (
-                <Number key={m} n={c.modes.get(m) ?? 0} name={withTerm(modes, m)} to={`mode=${m}`} always />
-              ))}
-              <Number n={c.paused} name={t.paused} to="doing=paused&doing=paused_by_safety" always />
-            </Panel>
-            <Panel title={t.storiesTitle}>
-              <Number n={c.noStory} name={t.noStory} to="story_state=none" always />
-              <Number n={c.refused} name={t.refused} to="story_state=refused" always />
-              <Number n={c.pending} name={t.pending} to="story_state=pending" always />
-            </Panel>
-          </SimpleGrid>
+          <AlertPanel ids={ids} />
+          <Next site={site} />
+          <OtherNumbers counts={c} />
         </Stack>
         <div>
           <Stack>
@@ -90,16 +66,36 @@ export default function Overview() {
   );
 }
 
-/** A number of robots, and the link to them; a zero is shown only where it says something. */
-function Number({ n, name, to, always }: { n: number; name: string; to: string; always?: boolean }) {
-  if (n === 0 && !always) return null;
+/** Numbers of what is not as usual, each with the link to its robots; nothing if all is as usual. */
+function OtherNumbers({ counts: c }: { counts: Counts }) {
+  const t = useOverviewTexts();
+  const presence: Record<string, string> = usePresenceWords();
+  const modes: Record<string, string> = useTermWords().ModeID;
+  const rows: [n: number, name: string, to: string][] = [
+    ...[...c.presence]
+      .filter(([p]) => p !== 'online')
+      .map(([p, n]): [number, string, string] => [n, presence[p] ?? p, `presence=${p}`]),
+    ...[...c.modes]
+      .filter(([m]) => m !== 'ato')
+      .map(([m, n]): [number, string, string] => [n, modes[m] ?? m, `mode=${m}`]),
+    [c.paused, t.paused, 'doing=paused&doing=paused_by_safety'],
+    [c.noStory, t.noStory, 'story_state=none'],
+    [c.refused, t.refused, 'story_state=refused'],
+    [c.pending, t.pending, 'story_state=pending'],
+  ];
+  const some = rows.filter(([n]) => n > 0);
+  if (some.length === 0) return null;
   return (
-    <Group justify="space-between" mih={28}>
-      <Anchor component={Link} to={`/robots?${to}`} size="sm" c="inherit">
-        {name}
-      </Anchor>
-      <Text fw={700}>{n}</Text>
-    </Group>
+    <Panel title={t.unusualTitle}>
+      {some.map(([n, name, to]) => (
+        <Group key={to} justify="space-between" mih={28}>
+          <Anchor component={Link} to={`/robots?${to}`} size="sm" c="inherit">
+            {name}
+          </Anchor>
+          <Text fw={500}>{n}</Text>
+        </Group>
+      ))}
+    </Panel>
   );
 }
 

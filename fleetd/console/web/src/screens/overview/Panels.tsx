@@ -1,11 +1,11 @@
-import { Anchor, Card, Group, List, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Card, Group, List, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Link } from 'react-router';
 
 import { api, data, type Robot } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { useEventTables } from '../../live/EventWords';
+import { RobotName } from '../../live/RobotName';
 import { useLive } from '../../live/stream';
 import { causeText, eventText } from '../../text/eventText';
 import { useTermWords } from '../../text/terms';
@@ -30,11 +30,7 @@ export function Panel({ title, children }: { title: string; children: ReactNode 
 }
 
 export function RobotLink({ id }: { id: string }) {
-  return (
-    <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}`} c="inherit" fw={600} size="sm">
-      {id}
-    </Anchor>
-  );
+  return <RobotName id={id} link />;
 }
 
 /** Up to this many are listed; more are counted. */
@@ -43,9 +39,9 @@ export const maxRows = 12;
 export function Driving({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
   const driven = fleet.filter((r) => r.control);
+  if (driven.length === 0) return null;
   return (
     <Panel title={t.drivingTitle}>
-      {driven.length === 0 && <Text size="sm">{t.noDriving}</Text>}
       <Stack gap={4}>
         {driven.slice(0, maxRows).map((r) => (
           <Group key={r.id} gap="xs">

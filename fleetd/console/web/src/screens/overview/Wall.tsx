@@ -3,8 +3,12 @@ import { useInterval } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 
 import type { Robot } from '../../api/client';
+import { drawnOf } from '../../live/drawnFrom';
+import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
+import { RobotName, robotName } from '../../live/RobotName';
+import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
 import { ConnectionPill } from '../../shell/Connection';
@@ -72,6 +76,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
 function Tile({ r }: { r: Robot }) {
   const p = performing(r);
   const about = useAbout();
+  const acting = useActing(r);
   return (
     <Card
       withBorder
@@ -79,18 +84,23 @@ function Tile({ r }: { r: Robot }) {
       data-testid="tile"
       style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[p.tone]}-6)` }}
     >
-      <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text fz={28} fw={700} truncate>
-          {r.id}
-        </Text>
-        <Text c="dimmed" dir="auto" truncate>
-          {r.labels.site}
-        </Text>
+      <Group wrap="nowrap" gap="sm" align="center">
+        <div style={{ flex: '0 0 124px' }}>
+          <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={robotName(r)} />
+        </div>
+        <div style={{ minWidth: 0, flex: 1 }}>
+          <Group justify="space-between" wrap="nowrap" gap="xs">
+            <RobotName id={r.id} size="28px" fw={600} />
+            <Text c="dimmed" dir="auto" truncate>
+              {r.labels.site}
+            </Text>
+          </Group>
+          <PerformingBadge robot={r} of={p} size="xl" />
+          <Text fz={18} mt={6} dir="auto" lineClamp={2}>
+            {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : whyOf(r, about) || '\u00a0'}
+          </Text>
+        </div>
       </Group>
-      <PerformingBadge robot={r} of={p} size="xl" />
-      <Text fz={18} mt={6} dir="auto" lineClamp={2}>
-        {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : whyOf(r, about) || '\u00a0'}
-      </Text>
     </Card>
   );
 }

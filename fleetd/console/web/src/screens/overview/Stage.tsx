@@ -1,0 +1,186 @@
+import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { IconMap2 } from '@tabler/icons-react';
+import { type CSSProperties, useMemo, useState } from 'react';
+import { Link } from 'react-router';
+
+import type { Robot } from '../../api/client';
+import { drawnOf } from '../../live/drawnFrom';
+import { DrawnRobot } from '../../live/DrawnRobot';
+import { useNameOf } from '../../live/entries';
+import { performing, type Tone } from '../../live/performing';
+import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
+import { RobotName, robotName } from '../../live/RobotName';
+import { useActing } from '../../live/timeline';
+import { lookFirst } from './first';
+import { FloorPlan } from './FloorPlan';
+import { byMap, bySite, maxDrawn, maxOnPlan, type SiteGroup } from './stage';
+import css from './Stage.module.css';
+import { useStageTexts } from './stageText';
+
+/** Who plays what, by site. Robots that need a person stand above it; a large fleet is counted by what it does. */
+export function Stage({ fleet }: { fleet: readonly Robot[] }) {
+  const t = useStageTexts();
+  const groups = useMemo(() => bySite(fleet), [fleet]);
+  const troubled = useMemo(() => new Set(lookFirst(fleet).map((r) => r.id)), [fleet]);
+  const draws = fleet.length - troubled.size <= maxDrawn;
+  if (fleet.length === 0) return null;
+  return (
+    <section className={css.sites} aria-label={t.stage}>
+      {groups.map((g) => (
+        <Site key={g.site} group={g} only={groups.length === 1} draws={draws} troubled={troubled} />
+      ))}
+    </section>
+  );
+}
+
+interface SiteProps {
+  group: SiteGroup;
+  only: boolean;
+  draws: boolean;
+  troubled: ReadonlySet<string>;
+}
+
+function Site({ group: g, only, draws, troubled }: SiteProps) {
+  const t = useStageTexts();
+  const [plan, setPlan] = useState(false);
+  const placed = useMemo(() => g.robots.some((r) => r.body?.at), [g]);
+  const maps = useMemo(() => (plan ? byMap(g.robots) : []), [g, plan]);
+  const well = g.robots.filter((r) => !troubled.has(r.id));
+  return (
+    <div data-testid="site" className={css.site} style={{ '--wide': Math.min(well.length, 4) } as CSSProperties}>
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Group gap="sm" align="baseline">
+          <Title order={2} size="h4" dir="auto" fw={600}>
+            {g.site || (only ? t.stage : t.noSite)}
+          </Title>
+          <ToneLine tones={g.tones} total={g.robots.length} site={g.site} />
+        </Group>
+        {placed && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            leftSection={<IconMap2 size={16} aria-hidden />}
+            aria-expanded={plan}
+            onClick={() => setPlan(!plan)}
+          >
+            {plan ? t.hidePlan : t.plan}
+          </Button>
+        )}
+      </Group>
+      {plan && (
+        <Stack gap="xs" mb="md">
+          {maps.length > 1 && <Text size="sm">{t.planSeveral(maps.length)}</Text>}
+          {maps.map(([map, robots]) => (
+            <div key={map}>
+              <FloorPlan site={g.site} robots={robots.slice(0, maxOnPlan)} />
+              {robots.length > maxOnPlan && <Text size="sm">{t.moreOfSite(robots.length - maxOnPlan)}</Text>}
+            </div>
+          ))}
+        </Stack>
+      )}
+      {draws && (
+        <div className={css.cards}>
+          {well.map((r) => (
+            <RobotCard key={r.id} r={r} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const order: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
+
+/** How many robots do what; without zeros, and in one sentence if all perform. */
+export function ToneLine({ tones, total, site }: { tones: Record<Tone, number>; total: number; site?: string }) {
+  const t = useStageTexts();
+  if (tones.good === total)
+    return (
+      <Anchor component={Link} to="/robots?tone=good" size="sm" c="dimmed" data-testid="tone-good">
+        {t.allPerform(total)}
+      </Anchor>
+    );
+  return (
+    <Group gap="sm">
+      {order
+        .filter((tone) => tones[tone] > 0)
+        .map((tone) => (
+          <Anchor
+            key={tone}
+            component={Link}
+            to={`/robots?tone=${tone}${site ? `&site=${encodeURIComponent(site)}` : ''}`}
+            size="sm"
+            c="inherit"
+            data-testid={site === undefined ? `tone-${tone}` : undefined}
+          >
+            <span className={css.dot} style={{ background: `var(--mantine-color-${toneColor[tone]}-6)` }} aria-hidden />
+            {t.tone[tone](tones[tone])}
+          </Anchor>
+        ))}
+    </Group>
+  );
+}
+
+/** One robot: its picture, its name, what it plays, how far it is, and what follows. */
+function RobotCard({ r }: { r: Robot }) {
+  const t = useStageTexts();
+  const about = useAbout();
+  const [story, act, activity] = [useNameOf('story'), useNameOf('act'), useNameOf('activity')];
+  const acting = useActing(r);
+  const p = performing(r);
+  const next = r.life?.next ? t.nextActivity(activity(r.life.next)) : acting.next && t.nextAct(act(acting.next.act));
+  return (
+    <Card withBorder p="sm" className={css.card} data-testid="card">
+      <div className={css.picture}>
+        <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={robotName(r)} />
+      </div>
+      <Stack gap={4} miw={0} flex={1}>
+        <RobotName id={r.id} link size="md" />
+        {r.story && (
+          <Text size="sm" dir="auto" truncate>
+            {story(r.story.id)}
+          </Text>
+        )}
+        {p.key === 'performing' && r.act ? (
+          <>
+            <Text size="sm" dir="auto" lineClamp={2}>
+              {act(r.act)}
+              {acting.of > 0 && (
+                <Text span size="xs" c="dimmed" ms={6}>
+                  {t.act((r.act_index ?? 0) + 1, acting.of)}
+                </Text>
+              )}
+            </Text>
+            <ActBar r={r} acting={acting} />
+          </>
+        ) : (
+          <>
+            <div>
+              <PerformingBadge robot={r} of={p} />
+            </div>
+            <Text size="sm" c="dimmed" dir="auto" lineClamp={2}>
+              {about(p.of)}
+            </Text>
+          </>
+        )}
+        {next && (
+          <Text size="xs" c="dimmed" dir="auto" truncate>
+            {next}
+          </Text>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+/** How far the act is. The browser moves it: nothing is computed until the robot reports its next act. */
+function ActBar({ r, acting: { ms, span } }: { r: Robot; acting: ReturnType<typeof useActing> }) {
+  if (!span || ms === undefined) return <div className={css.track} aria-hidden />;
+  const length = Math.max(span.end_ms - span.start_ms, 1);
+  const style = { '--at': Math.min(1, ms / length), '--left': `${Math.max(0, length - ms)}ms` } as CSSProperties;
+  return (
+    <div className={css.track} aria-hidden>
+      <div key={`${r.act_index} ${r.act_began} ${span.start_ms}`} className={css.bar} style={style} />
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Robot } from '../../api/client';
+import { type Tone, toneOf } from '../../live/performing';
+
+/** Up to so many robots that need nobody are drawn, one card each; of more, only their number is shown. */
+export const maxDrawn = 60;
+
+/** Up to so many robots are on a floor plan. */
+export const maxOnPlan = 200;
+
+/** The robots of a site by what they do. */
+export interface SiteGroup {
+  site: string;
+  robots: readonly Robot[];
+  tones: Record<Tone, number>;
+}
+
+/** Groups robots by site in one pass: it is done once a second over a large fleet. Those without a site come last. */
+export function bySite(fleet: readonly Robot[]): SiteGroup[] {
+  const groups = new Map<string, { site: string; robots: Robot[]; tones: Record<Tone, number> }>();
+  for (const r of fleet) {
+    const site = r.labels.site ?? '';
+    let g = groups.get(site);
+    if (!g) {
+      g = { site, robots: [], tones: { good: 0, waiting: 0, attention: 0, stopped: 0, away: 0 } };
+      groups.set(site, g);
+    }
+    g.robots.push(r);
+    g.tones[toneOf(r)]++;
+  }
+  return [...groups.values()].sort((a, b) =>
+    a.site === '' ? 1 : b.site === '' ? -1 : a.site.localeCompare(b.site, undefined, { numeric: true }),
+  );
+}
+
+/** A robot with where it is on its map. */
+export type Placed = Robot & { body: { at: NonNullable<Robot['body']['at']> } };
+
+/** The robots that say where they are, by the map that they use. */
+export function byMap(fleet: readonly Robot[]): [map: string, robots: Placed[]][] {
+  const maps = new Map<string, Placed[]>();
+  for (const r of fleet) {
+    if (!r.body?.at) continue;
+    const map = r.body.at.map_sha256 ?? '';
+    const those = maps.get(map);
+    if (those) those.push(r as Placed);
+    else maps.set(map, [r as Placed]);
+  }
+  return [...maps];
+}
