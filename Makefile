@@ -27,7 +27,7 @@ ONLY     ?=
 OUT      ?=
 RETRIES  ?= 0
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick full-disk
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web screenshots build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick full-disk
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -35,6 +35,7 @@ help: ## list these targets
 # SPEED is that of the clock of the scenario, of batteries and of temperatures: acts,
 # heartbeats and safety keep their own time.
 demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE; SCENARIO=day SPEED=20 plays a day; BODY=laptop speaks)
+	@[ -x bin/demo ] && echo "compiling what changed ..." >&2 || echo "compiling the demo: about a minute the first time ..." >&2
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
@@ -123,6 +124,11 @@ gen: ## generate the tables, schemas, diagrams, and the lists of routes and role
 
 web: setup ## build the console into the tree, after changes in fleetd/console/web
 	@cd fleetd/console/web && npm run --silent types && npm run --silent build
+
+# From the console as it is built into the tree: run make web before it.
+screenshots: setup ## take the pictures of docs/console.md in both colour schemes, from a demo (ONLY=act takes one)
+	@go build -o bin/demo ./deploy/demo
+	@cd fleetd/console/web && node e2e/pictures.mjs ../../../bin/demo ../../../docs/console $(ONLY)
 
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd

@@ -13,7 +13,7 @@ const tones: Record<Doing, Tone> = {
   interrupt: 'good',
   paused: 'waiting',
   paused_by_safety: 'attention', // a stop holds the story, though the robot may move again
-  story_ended: 'attention',
+  story_ended: 'waiting', // a story that is performed once is over, or a person stopped it
   no_story: 'attention',
   manual: 'waiting', // on purpose: a person drives it
   undriven: 'attention',

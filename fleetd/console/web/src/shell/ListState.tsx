@@ -1,5 +1,6 @@
-import { Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Link } from 'react-router';
 
 import { Refused } from './Refused';
 import { useShellTexts } from './text';
@@ -12,8 +13,16 @@ interface Asked {
   refetch: () => unknown;
 }
 
+interface Props {
+  of: Asked;
+  rows: number;
+  empty: ReactNode;
+  /** Where the first row is made, if it can be made by a person. */
+  first?: string;
+}
+
 /** What stands in the place of a list that is still asked for, was refused, failed, or has no row. */
-export function ListState({ of, rows, empty }: { of: Asked; rows: number; empty: ReactNode }) {
+export function ListState({ of, rows, empty, first }: Props) {
   const t = useShellTexts();
   return (
     <>
@@ -28,6 +37,13 @@ export function ListState({ of, rows, empty }: { of: Asked; rows: number; empty:
       {of.isSuccess && rows === 0 && (
         <Text component="div" py="xl" ta="center" role="status">
           {empty}
+          {first && (
+            <div style={{ marginTop: 12 }}>
+              <Button component={Link} to={first} variant="light">
+                {t.makeFirst}
+              </Button>
+            </div>
+          )}
         </Text>
       )}
     </>

@@ -109,6 +109,7 @@ export const useShellTexts = texts(
       'The server (fleetd) has lost its message broker: what robots do is unknown since then. Stops are sent as soon as it is back; stop robots at the robots.',
     databaseLost: 'The database does not answer. Robots continue, and you can still stop them; changes are refused.',
     streamLost: 'This page has lost the server (fleetd). What it shows is old. Stop robots at the robots.',
+    makeFirst: 'Make the first one',
     dev: 'Development mode',
     devShort: 'Dev',
     devHelp: 'Development mode: everybody on this machine may do everything.',
@@ -267,6 +268,7 @@ export const useShellTexts = texts(
       'Die Datenbank antwortet nicht. Roboter machen weiter und lassen sich stoppen; Änderungen werden abgelehnt.',
     streamLost:
       'Diese Seite hat den Server (fleetd) verloren. Was sie zeigt, ist alt. Stoppen Sie Roboter an den Robotern.',
+    makeFirst: 'Das erste anlegen',
     dev: 'Entwicklungsmodus',
     devShort: 'Dev',
     devHelp: 'Entwicklungsmodus: wer an diesem Rechner sitzt, darf alles.',

@@ -9,6 +9,7 @@ import { usePresenceWords, useTermWords } from '../../text/terms';
 import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { FleetBattery } from './FleetBattery';
+import { Greeting } from './Greeting';
 import { LookFirst } from './LookFirst';
 import { NeedsAdministrator, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
 import { Next } from './Next';
@@ -43,6 +44,7 @@ export default function Overview() {
         </Button>
       </Group>
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
+      <Greeting fleet={fleet} />
       {fleet.length > 0 && <ToneLine tones={c.tones} total={c.total} />}
       <NeedsAdministrator fleet={fleet} actions />
       <LookFirst fleet={fleet} />

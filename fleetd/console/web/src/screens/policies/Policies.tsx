@@ -30,7 +30,7 @@ export default function Policies() {
         </Button>
       </ScreenHead>
       <CommandLineRow />
-      <ListState of={list} rows={all.length} empty={t.empty} />
+      <ListState of={list} rows={all.length} empty={t.empty} first="/policies/new" />
       {kinds
         .filter((k) => groups.has(k))
         .map((k) => (

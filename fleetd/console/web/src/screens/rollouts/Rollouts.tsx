@@ -42,7 +42,12 @@ export default function Rollouts() {
         <FilterChoice of={filter} name="state" label={t.state} values={{ open: t.open, ...t.states }} />
         <CommandLine compact lines={[line('rollout', 'list', ...words)]} />
       </FilterRow>
-      <ListState of={list} rows={rows.length} empty={t.empty} />
+      <ListState
+        of={list}
+        rows={rows.length}
+        empty={t.empty}
+        first={words.length === 0 ? '/assign?how=waves' : undefined}
+      />
       {rows.length > 0 && (
         <Table verticalSpacing="xs" highlightOnHover className={cards.cards} aria-label={t.title}>
           <Table.Thead>

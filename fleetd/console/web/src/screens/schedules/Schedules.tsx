@@ -71,7 +71,7 @@ function List() {
       <Group justify="flex-end">
         <CommandLine compact lines={[line('schedule', 'list')]} />
       </Group>
-      <ListState of={list} rows={rows.length} empty={t.empty} />
+      <ListState of={list} rows={rows.length} empty={t.empty} first="/schedules/new" />
       {rows.length > 0 && (
         <Table verticalSpacing="xs" highlightOnHover className={cards.cards} aria-label={t.title}>
           <Table.Thead>
