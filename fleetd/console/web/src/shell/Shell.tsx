@@ -9,6 +9,7 @@ import {
   ScrollArea,
   Select,
   Stack,
+  Text,
   Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
