@@ -259,7 +259,9 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
           </span>
           {kind === 'act' ? (
             <small>
-              {[detail && item.fields.type, t.startsAt(position(Number(item.fields.start_ms ?? 0)))].filter(Boolean).join(', ')}
+              {[detail && item.fields.type, t.startsAt(position(Number(item.fields.start_ms ?? 0)))]
+                .filter(Boolean)
+                .join(', ')}
             </small>
           ) : (
             act !== '' && actName(act) !== act && <small dir="ltr">{act}</small>
