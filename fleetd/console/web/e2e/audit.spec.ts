@@ -130,7 +130,7 @@ test('a command that waits for its robot is cancelled, with a reason', async ({ 
   });
   await page.goto('/commands?robot=r3');
   await live(page);
-  const row = page.getByRole('row', { name: /mode\/set/ }).first();
+  const row = page.getByRole('row', { name: /switch the mode/ }).first();
   await expect(row).toContainText('waiting to be sent');
   await row.getByRole('button', { name: 'Cancel mode/set to r3' }).click();
   await page.getByRole('dialog').getByLabel('Why').fill('not today');

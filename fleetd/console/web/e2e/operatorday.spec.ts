@@ -234,9 +234,9 @@ async function manual(page: Page, hand: Hand, user: string): Promise<void> {
 async function evening(page: Page, hand: Hand, user: string): Promise<void> {
   const row = (what: RegExp) => page.getByRole('row', { name: what }).first();
   await hand.open('Commands');
-  await expect(row(new RegExp(`mode/set.*${user}`))).toContainText('done');
+  await expect(row(new RegExp(`switch the mode.*${user}`))).toContainText('done');
   await hand.write(page.getByLabel('Robot', { exact: true }), 'r2');
-  await expect(row(/mode\/set.*a visit/)).toContainText('done');
+  await expect(row(/switch the mode.*a visit/)).toContainText('done');
 }
 
 async function day(page: Page, world: World, hand: Hand): Promise<void> {

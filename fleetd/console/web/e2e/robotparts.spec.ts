@@ -17,7 +17,7 @@ test('a mode that is not possible says why', async ({ page, world }) => {
   await expect(automatic).not.toHaveAttribute('aria-disabled', 'true');
   await world.cli('story', 'withdraw', 'r3', '--wait');
   await expect(automatic).toHaveAttribute('aria-disabled', 'true');
-  await expect(modes).toContainText('no story');
+  await expect(modes).toContainText('no valid default story is on the robot');
   await world.cli('story', 'assign', 'museum-welcome', 'r3', '--wait');
   await expect(automatic).not.toHaveAttribute('aria-disabled', 'true');
   await automatic.click();
@@ -39,7 +39,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await open(page, '/robots/r2');
   const interrupts = part(page, 'Interrupts');
   await expect(interrupts).toContainText('Nothing interrupts the story.');
-  await interrupts.getByRole('combobox', { name: 'Handler' }).click();
+  await interrupts.getByRole('combobox', { name: 'Reaction' }).click();
   await page.getByRole('option', { name: 'service', exact: true }).click();
   await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
   await expect(interrupts).toContainText('Running (1)');
@@ -68,8 +68,8 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await expect(touch).toBeChecked();
   // In another mode the robot does not report which are off, so both orders are offered.
   for (const [order, verb] of [
-    ['Forbid in ato', 'stop'],
-    ['Allow in ato', 'run'],
+    ['Forbid in automatic', 'stop'],
+    ['Allow in automatic', 'run'],
   ] as const) {
     await world.cli('mode', 'set', 'mnl', 'r2', '--wait');
     await interrupts.getByRole('button', { name: `${order}: touch` }).click();

@@ -64,6 +64,9 @@ test('an English sentence of a robot says manual for mnl, and nothing is changed
     'already free to move; a stop, two stops',
   );
   expect(plainText('by-the-door is at x 4.00 m, heading -1.57 rad')).toBe('by-the-door is at x 4.00 m, heading -90°');
+  expect(plainText('the robot is in E_STOP because of unit head')).toBe(
+    'the robot is stopped until it is reset because of unit head',
+  );
   expect(plainText('the tomato of a strong hand')).toBe('the tomato of a strong hand');
 });
 

@@ -15,6 +15,7 @@ const plain: readonly [RegExp, string][] = [
   [/\ba stop is latched for the robot\b/g, 'a stop keeps the robot stopped'],
   [/\blatched (stops?)\b/g, '$1'],
   [/\blatched\b/g, 'kept'],
+  [/\bin (E_STOP|DISABLED|ENABLED)\b/g, '$1'],
   [/\bthe E_STOP\b/g, 'that it needs a reset'],
   [/\bE_STOP\b/g, 'stopped until it is reset'],
   [/\bDISABLED\b/g, 'kept stopped'],

@@ -13,6 +13,7 @@ import { ScreenHead } from '../../shell/ScreenHead';
 import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
 import { inButtons } from '../../text/buttons';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
@@ -134,6 +135,8 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
   const t = useCommandsTexts();
   const verbs: Record<string, string> = useVerbWords();
   const may = useMay('command', 'manual', 'stop');
+  const reasons = useReasonTexts();
+  const because = reasonText(reasons, c.answer?.reason, becauseOf(c));
   return (
     <Table.Tr>
       <Table.Td className={cards.side}>
@@ -167,15 +170,15 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
         <Badge variant="dot" tt="none" miw="max-content" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
           {t.states[c.state as keyof typeof t.states] ?? c.state}
         </Badge>
-        {becauseOf(c) && (
+        {because && (
           <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
-            {inButtons(becauseOf(c))}
+            {because}
           </Text>
         )}
       </Table.Td>
       <Table.Td visibleFrom="lg" maw={320}>
         <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
-          {inButtons(becauseOf(c))}
+          {because}
         </Text>
       </Table.Td>
       <Table.Td>
@@ -205,7 +208,14 @@ function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onTogg
   const first = of[0]!;
   const done = of.filter((c) => c.state === 'SUCCEEDED').length;
   const running = of.some(inProgress);
-  const because = [...new Set(of.flatMap((c) => (c.state !== 'SUCCEEDED' && c.because ? [inButtons(c.because)] : [])))];
+  const reasons = useReasonTexts();
+  const because = [
+    ...new Set(
+      of.flatMap((c) =>
+        c.state !== 'SUCCEEDED' && c.because ? [reasonText(reasons, c.answer?.reason, c.because)] : [],
+      ),
+    ),
+  ];
   return (
     <Table.Tr data-testid="press">
       <Table.Td className={cards.side}>

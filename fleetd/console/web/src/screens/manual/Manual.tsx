@@ -47,7 +47,7 @@ function ManualPage({ id }: { id: string }) {
             <Title order={1} size="h2" dir="auto">
               {t.title(id)}
             </Title>
-            <PerformingBadge robot={robot} terms />
+            <PerformingBadge robot={robot} />
           </Group>
           <Group gap="xs">
             <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}`} py="sm">

@@ -15,13 +15,13 @@ export type ColumnID = Exclude<SortColumn, 'problems'>;
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
   name: { Cell: Name, width: 'minmax(96px, 1.1fr)' },
   doing: { Cell: Doing, width: 'minmax(172px, 2.4fr)' },
-  presence: { Cell: Presence, width: 'minmax(104px, 1.4fr)' },
-  mode: { Cell: Mode, width: 'minmax(96px, 1.1fr)' },
+  presence: { Cell: Presence, width: 'minmax(100px, 1.3fr)' },
+  mode: { Cell: Mode, width: 'minmax(96px, 1fr)' },
   story: { Cell: Story, width: 'minmax(140px, 1.9fr)' },
-  interrupts: { Cell: Interrupts, width: 'minmax(72px, 0.8fr)' },
-  alerts: { Cell: Alerts, width: 'minmax(60px, 1.7fr)' },
-  site: { Cell: Site, width: 'minmax(96px, 1fr)' },
-  control: { Cell: Control, width: 'minmax(72px, 0.8fr)' },
+  interrupts: { Cell: Interrupts, width: 'minmax(92px, 0.9fr)' },
+  alerts: { Cell: Alerts, width: 'minmax(56px, 1.2fr)' },
+  site: { Cell: Site, width: 'minmax(96px, 1.2fr)' },
+  control: { Cell: Control, width: 'minmax(76px, 0.8fr)' },
   roundTrip: { Cell: RoundTrip, width: 'minmax(64px, 0.6fr)' },
 };
 
