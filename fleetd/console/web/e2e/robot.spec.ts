@@ -31,7 +31,7 @@ test.describe('by touch, on a phone', () => {
     await page.getByLabel('Why may it move again?').fill('the child is with its parents');
     await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
 
-    await expect(way).toContainText('Next: Make sure that nobody is in its way, then enable it');
+    await expect(way).toContainText('Next: Make sure that nobody is in its way, then let it move');
     await expect(safety.getByRole('row', { name: /^Cause/ })).toContainText('nora stopped it at');
     await touchOnce(way.getByRole('button', { name: 'Let it move' }));
     await expect(way).toContainText('It performs.');
@@ -192,7 +192,7 @@ test('the timeline of the story has a cursor that moves, and events are shown as
   // The page of all events says the same, and has the document behind its words.
   await page.goto('/events?robot=r3&type=auto_changed');
   const row = page.getByTestId('events').getByRole('row').filter({ hasText: paused }).first();
-  await expect(row).toContainText('somebody or something paused it (token-acquired)');
+  await expect(row).toContainText('somebody or something paused it');
   const document = row.getByText('"to": "paused"');
   await expect(document).toBeHidden();
   await row.getByText('as JSON').click();

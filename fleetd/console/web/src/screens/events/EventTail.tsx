@@ -225,6 +225,7 @@ function GroupRow({ of, open, wide, onToggle }: { of: Event[]; open: boolean; wi
         <EventFrom of={first} />
       </Table.Td>
       <Table.Td>
+        {robotsIn(of) === 1 && <EventDetails of={first} />}
         <Button size="compact-sm" variant="default" aria-expanded={open} onClick={onToggle}>
           {open ? t.hideEach : t.showEach(of.length)}
         </Button>
