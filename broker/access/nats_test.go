@@ -16,7 +16,7 @@ import (
 func TestNATSUsersOfAFile(t *testing.T) {
 	users := []User{{Name: "stop1", Role: schema.RoleStop}, {Name: "r1", Role: schema.RoleRobot}, {}} // in order, and without a guest
 	var text strings.Builder
-	if err := WriteNATSUsers(&text, users, "hall", nil); err != nil {
+	if err := WriteNATSUsers(&text, users, "hall", nil, false); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/nats.golden", text.String())
