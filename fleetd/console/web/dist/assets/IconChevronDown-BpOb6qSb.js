@@ -1,1 +1,0 @@
-import{t as e}from"./createReactComponent-DNWYmTq7.js";var t=e(`outline`,`chevron-down`,`ChevronDown`,[[`path`,{d:`M6 9l6 6l6 -6`,key:`svg-0`}]]);export{t};

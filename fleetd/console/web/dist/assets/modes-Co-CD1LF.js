@@ -1,1 +1,0 @@
-import{i as e,r as t}from"./terms-BcJaES_Z.js";function n(){let e=t().ModeID;return t=>e[t]??t}function r(){let n=t().ModeID;return(t,r)=>{let i=e(r?{[t]:r,...n}:n,t);return i.charAt(0).toUpperCase()+i.slice(1)}}export{n,r as t};
