@@ -313,4 +313,7 @@ func TestBackupHasTheFleetOfOneSchema(t *testing.T) {
 	if got := labels(t, whole); got != "of the first fleet" {
 		t.Errorf("the fleet of the default schema is restored with %s", got)
 	}
+	if others, err := openStore(t, whole).OtherFleets(t.Context()); err != nil || len(others) > 0 {
+		t.Errorf("a backup of the default schema also has %v, %v", others, err)
+	}
 }
