@@ -113,6 +113,8 @@ type sender struct {
 	wake  chan struct{}
 }
 
+func newSender() sender { return sender{wake: make(chan struct{}, 1)} }
+
 func (o *sender) post(send func(context.Context)) {
 	o.mu.Lock()
 	o.queue = append(o.queue, send)

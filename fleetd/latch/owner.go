@@ -17,6 +17,7 @@ import (
 func (s *Stops) Run(ctx context.Context) {
 	var beside sync.WaitGroup
 	beside.Go(func() { s.out.run(ctx) })
+	beside.Go(func() { s.relays.run(ctx) })
 	beside.Go(func() {
 		for do := range s.work {
 			s.done <- do()
@@ -148,8 +149,8 @@ func (s *Stops) spoolLive(lives []live) {
 			signal(s.removalArrived)
 		}
 		o := s.assignID(l.request, arrived)
-		if s.deps.Instance(o.Client) {
-			relayed = append(relayed, o)
+		if s.deps.Instance(o.Client) && !o.NoOwnID && len(l.request.Robots) == 0 { // a live stop cannot name robots
+			relayed = append(relayed, l.request)
 		}
 		if i := slices.IndexFunc(arrived, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
 			arrived[i].At = o.At
@@ -310,8 +311,7 @@ func (s *Stops) setLatched(r reading) {
 		return
 	}
 	s.newest = r.n
-	defer s.publish() // what is sent below looks there whether it was released
-	s.relayPersisted(r.stops)
+	unheard := s.unheard(r.stops)
 	s.latched, s.loaded, s.dirty, s.latchedOn = r.stops, true, true, map[string]map[string]schema.StopLevel{}
 	for _, l := range r.stops {
 		if s.latchedOn[l.Robot] == nil {
@@ -320,6 +320,8 @@ func (s *Stops) setLatched(r reading) {
 		s.latchedOn[l.Robot][l.ID] = l.Level
 	}
 	s.recountStopIDs()
+	s.publish() // the sender looks there whether a stop was released
+	s.relayPersisted(unheard)
 }
 
 // sendWaiting sends the waiting stops to a robot that became reachable.

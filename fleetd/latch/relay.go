@@ -28,14 +28,14 @@ const (
 // relayHeard sends the live stop that another instance sent.
 func (s *Stops) relayHeard(o stop.Request) {
 	if !s.noteSent(o.ID) {
-		s.out.post(func(ctx context.Context) { s.ifLatched(o.ID, func() { s.publishLive(ctx, o) }) })
+		s.relay(o.ID, s.deps.Now(), func(ctx context.Context) { s.publishLive(ctx, o) })
 	}
 }
 
-// relayPersisted sends the stops that are new in a list of the database and that this instance neither sent nor heard.
-func (s *Stops) relayPersisted(latched []stop.Latch) {
+// unheard returns the stops that are new in a list of the database and that this instance neither sent nor heard.
+func (s *Stops) unheard(latched []stop.Latch) (unheard []stop.Latch) {
 	if !s.loaded {
-		return // nobody waits for those that were there when this instance began
+		return nil // nobody waits for those that were there when this instance began
 	}
 	now := s.deps.Now()
 	sent := map[string]bool{} // before this list
@@ -48,9 +48,28 @@ func (s *Stops) relayPersisted(latched []stop.Latch) {
 			sent[l.ID] = s.noteSent(l.ID)
 		}
 		if !sent[l.ID] {
-			s.out.post(func(ctx context.Context) { s.ifLatched(l.ID, func() { s.sendLatched(ctx, l) }) })
+			unheard = append(unheard, l)
 		}
 	}
+	return unheard
+}
+
+// relayPersisted sends stops of other instances that are in the database.
+func (s *Stops) relayPersisted(unheard []stop.Latch) {
+	for _, l := range unheard {
+		s.relay(l.ID, l.RequestedAt, func(ctx context.Context) { s.sendLatched(ctx, l) })
+	}
+}
+
+// relay has a stop sent, unless it was released or is older than relayWithin when its turn comes. Relays wait for nothing but each
+// other: what this instance sends itself has a sender of its own.
+func (s *Stops) relay(id string, at time.Time, send func(context.Context)) {
+	s.relays.post(func(ctx context.Context) {
+		isLatched := slices.ContainsFunc(s.list.Load().latched, func(l LatchedStop) bool { return l.ID == id })
+		if isLatched && s.deps.Now().Sub(at) <= relayWithin {
+			send(ctx)
+		}
+	})
 }
 
 // noteSent records that this instance sends the live stop with that id, and reports whether it has before.
@@ -64,13 +83,6 @@ func (s *Stops) noteSent(id string) (before bool) {
 	_, before = s.sentLive[id]
 	s.sentLive[id] = now
 	return before
-}
-
-// ifLatched calls do unless the stop was released while it waited for the sender.
-func (s *Stops) ifLatched(id string, do func()) {
-	if slices.ContainsFunc(s.list.Load().latched, func(l LatchedStop) bool { return l.ID == id }) {
-		do()
-	}
 }
 
 // sendLatched sends a latched stop: a live stop for all robots, or the command for one.

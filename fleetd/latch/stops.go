@@ -57,13 +57,14 @@ type reportedStop struct {
 // a worker does one database job at a time and returns the result, and a sender sends
 // messages in order.
 type Stops struct {
-	deps  Deps
-	spool *spool.Spool
-	mail  mailbox
-	out   sender
-	work  chan func() (after func()) // jobs for the worker
-	done  chan func()                // their results, which the owner calls
-	ended chan struct{}              // closed when Run has ended
+	deps   Deps
+	spool  *spool.Spool
+	mail   mailbox
+	out    sender
+	relays sender                     // sends stops of other instances
+	work   chan func() (after func()) // jobs for the worker
+	done   chan func()                // their results, which the owner calls
+	ended  chan struct{}              // closed when Run has ended
 
 	list  atomic.Pointer[listing] // snapshot of the state for other goroutines
 	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
@@ -153,7 +154,7 @@ type Robots interface {
 // New opens the file on this machine and reads the stops that wait there.
 func New(d Deps) (*Stops, error) {
 	s := &Stops{
-		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
+		deps: d, mail: newMailbox(), out: newSender(), relays: newSender(),
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
 		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{},
 		sentLive: map[string]time.Time{}, reportedSince: map[string]map[string]reportedStop{},

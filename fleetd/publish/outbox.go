@@ -61,7 +61,7 @@ type result struct {
 func newOutboxPublisher(d Deps) *outboxPublisher {
 	return &outboxPublisher{
 		deps: d, wake: make(chan struct{}, 1), reconnected: make(chan struct{}, 1), extra: make(chan link.Message, 64),
-		results: make(chan result, maxInFlight), window: newWindow(), filler: newFiller(),
+		results: make(chan result, maxInFlight+maxStopsInFlight), window: newWindow(), filler: newFiller(),
 	}
 }
 

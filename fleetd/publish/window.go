@@ -11,9 +11,9 @@ import (
 const (
 	// maxInFlight is how many documents may wait for the broker's acknowledgement at once, stops excepted.
 	maxInFlight = 224
-	// maxStopsInFlight is how many stops may. It is more than the robots of nearly every fleet, because a broker that
-	// acknowledges nothing, such as a cluster while it elects a leader, may deliver all the same.
-	maxStopsInFlight = 4096
+	// maxStopsInFlight is how many stops may, because a broker that acknowledges nothing, such as a cluster while it elects a
+	// leader, may deliver all the same. Both together are less than the 1024 at which nats-server reads no more of a connection.
+	maxStopsInFlight = 768
 	// maxBlobsInFlight bounds their bytes: a blob has up to 256 KiB.
 	maxBlobsInFlight = 16
 	// The pause before an unconfirmed document is sent again begins with retryMin, and

@@ -240,7 +240,7 @@ func TestWindowOfStuckDocumentsSendsStops(t *testing.T) {
 // waits for the acknowledgement of another robot's.
 func TestMissingAcknowledgementsHoldBackNoStop(t *testing.T) {
 	w := newWindow()
-	for i := range 1000 {
+	for i := range maxStopsInFlight - 1 {
 		w.add(store.Outgoing{Topic: schema.TopicDesiredStory, Target: fmt.Sprint(i)}, false)
 		w.add(store.Outgoing{Topic: schema.TopicDesiredStop, Target: fmt.Sprint(i)}, false)
 	}
@@ -251,7 +251,7 @@ func TestMissingAcknowledgementsHoldBackNoStop(t *testing.T) {
 			stops++
 		}
 	}
-	if stops != 1001 {
-		t.Errorf("%d of 1001 stops were sent while none was acknowledged", stops)
+	if stops != maxStopsInFlight {
+		t.Errorf("%d of %d stops were sent while none was acknowledged", stops, maxStopsInFlight)
 	}
 }
