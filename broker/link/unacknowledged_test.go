@@ -25,13 +25,14 @@ func TestMissingAcknowledgementsHoldBackNoStop(t *testing.T) {
 		ear.Subscribe("troupe/v1/robots/+/cmd/fleetd/safety/stop")
 		silent.Store(true)
 		const robots = 1000 // more than the outbox has room for
+		stopOf := func(robot int) string { return fmt.Sprintf("troupe/v1/robots/r%d/cmd/fleetd/safety/stop", robot) }
 		for i := range robots {
-			if err := l.Publish(t.Context(), link.Message{Topic: fmt.Sprintf("troupe/v1/robots/r%d/cmd/fleetd/safety/stop", i), QoS: 1}); err != nil {
+			if err := l.Publish(t.Context(), link.Message{Topic: stopOf(i), QoS: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range robots {
-			ear.Expect(fmt.Sprintf("troupe/v1/robots/r%d/cmd/fleetd/safety/stop", i))
+			ear.Expect(stopOf(i))
 		}
 	})
 }
