@@ -20,8 +20,10 @@ type pgSchema struct {
 const DefaultSchema = "public"
 
 func readSchema(ctx context.Context, pool *pgxpool.Pool) (s pgSchema, err error) {
-	var path string
-	if err := pool.QueryRow(ctx, `SELECT COALESCE(current_schema(), ''), current_setting('search_path')`).Scan(&s.name, &path); err != nil {
+	var path, holder string // holder: the schema in which a query finds the fleet's tables; empty = none
+	if err := pool.QueryRow(ctx, `SELECT COALESCE(current_schema(), ''), current_setting('search_path'), COALESCE((SELECT nspname
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('goose_db_version')), '')`).
+		Scan(&s.name, &path, &holder); err != nil {
 		return s, fmt.Errorf("read the schema of the database: %w", err)
 	}
 	first, _, several := strings.Cut(path, ",")
@@ -32,6 +34,9 @@ func readSchema(ctx context.Context, pool *pgxpool.Pool) (s pgSchema, err error)
 		first = strings.ToLower(first)
 	}
 	switch {
+	case holder != "" && holder != s.name: // fleetd would use these tables with the locks of the current schema, beside another leader
+		return s, fmt.Errorf("search_path is %s: a fleet's tables are in the schema %s, and new ones would be in %s: name one schema only, "+
+			"as in ?search_path=%s for that fleet; a fleet of its own in %s needs ?search_path=%s", path, holder, s.name, holder, s.name, s.name)
 	case first == s.name || first == "" || first == "$user":
 	case several: // the tables may be in the second one, or a typing error would begin a new fleet there
 		return s, fmt.Errorf("search_path is %s, and the database has no schema %s: name one schema only, that of the fleet", path, first)

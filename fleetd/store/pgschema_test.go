@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -106,5 +107,37 @@ func TestMissingSchemaBeforeAnotherOneIsRefused(t *testing.T) {
 	}
 	if err := s.Close(); err != nil || s.Schema() != store.DefaultSchema {
 		t.Fatalf("the tables are in %s, %v", s.Schema(), err)
+	}
+}
+
+// Locks are those of the first schema, so a fleet whose tables are in the second one would have two leaders.
+func TestEmptySchemaBeforeThatOfAFleetIsRefused(t *testing.T) {
+	address := storetest.Postgres(t)
+	fleet := must[*store.Store](t)(open(t, address))
+	if err := fleet.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn := must[*pgx.Conn](t)(pgx.Connect(t.Context(), address))
+	defer conn.Close(t.Context())
+	user := conn.Config().User
+	for _, schema := range []string{"fleet2", user} {
+		if _, err := conn.Exec(t.Context(), "CREATE SCHEMA "+pgx.Identifier{schema}.Sanitize()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, wayOut := range map[string]string{
+		"fleet2,public":  "?search_path=public for that fleet; a fleet of its own in fleet2 needs ?search_path=fleet2",
+		`"$user",public`: "?search_path=public for that fleet; a fleet of its own in " + user,
+		"public,fleet2":  "",
+		"public":         "",
+		"fleet2":         "",
+	} {
+		s, err := open(t, schemaOf(address, url.QueryEscape(path), false))
+		if err == nil {
+			err = s.Close()
+		}
+		if wayOut == "" && err != nil || wayOut != "" && (err == nil || !strings.Contains(err.Error(), wayOut)) {
+			t.Errorf("search_path %s: got %v, want %q", path, err, wayOut)
+		}
 	}
 }
