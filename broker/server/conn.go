@@ -26,7 +26,6 @@ type conn struct {
 	since    time.Time
 
 	hello      *packets.Packet // CONNECT, until it is processed; nil: the first packet was another one
-	userName   string          // in CONNECT; not authenticated
 	timeout    atomic.Int64
 	unsent     unsent
 	counters   *counters
@@ -93,7 +92,7 @@ func (c *conn) readHello(header packets.FixedHeader) error {
 	if err := pk.ConnectDecode(body); err != nil {
 		return fmt.Errorf("decode CONNECT: %w", err)
 	}
-	c.hello, c.userName = pk, string(pk.Connect.Username)
+	c.hello = pk
 	return nil
 }
 

@@ -180,17 +180,16 @@ func (g *guard) identify(nc *conn, pk *packets.Packet) (*client, *access.Refusal
 	return c, nil
 }
 
-// announcedRole is the role that the sender of a CONNECT has if it is who it says, before it has proved that.
-func (g *guard) announcedRole(nc *conn) schema.Role {
-	if g.bus {
-		return ""
+// serverFor returns the server whose NewClient makes a client with the queue that an authenticated client gets, see withQueue.
+func (g *guard) serverFor(c *client) *mqtt.Server {
+	switch {
+	case g.bus: // all are the same to it
+	case c.Role == schema.RoleRobot:
+		return g.robots
+	case c.Role == schema.RoleFleetd:
+		return g.fleetds
 	}
-	if len(nc.chain) > 0 {
-		h, _ := access.HolderOf(nc.chain[0]) // one that names nobody is refused later
-		return h.Role
-	}
-	user, _ := g.creds.current.Load().users.Find(nc.userName)
-	return user.Role
+	return g.srv
 }
 
 func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.Refusal {

@@ -41,6 +41,23 @@ func TestRobotsHaveShortQueues(t *testing.T) {
 	})
 }
 
+// Anybody may send a CONNECT with the name of fleetd.
+func TestQueueOfFleetdIsMadeAfterAuthentication(t *testing.T) {
+	b := start(t, brokertest.InProcess)
+	const connects, queue = 32, 32768 * 8 // bytes
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range connects {
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "fleetd", ClientID: "r1"}); code == 0 {
+			t.Fatal("fleetd connected with the client id of a robot")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / connects; each > queue/2 {
+		t.Errorf("a refused connect allocates %d bytes", each)
+	}
+}
+
 // The library decodes a topic without a copy: it refers to the packet, which would be kept as long as the document is.
 func TestRetainedDocumentIsKeptOnce(t *testing.T) {
 	const documents, size = 64, 128 << 10

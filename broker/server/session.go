@@ -10,8 +10,6 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
-
-	"troupe/schema"
 )
 
 // session reads the packets of a connection and passes each to the library. It takes the place of the library's own
@@ -42,27 +40,20 @@ type handlerPanic struct {
 
 // serve runs a connection from its CONNECT until it ends.
 func (g *guard) serve(c *conn) error {
-	role := g.announcedRole(c)
-	srv, robot := g.srv, role == schema.RoleRobot
-	switch role {
-	case schema.RoleRobot:
-		srv = g.robots
-	case schema.RoleFleetd:
-		srv = g.fleetds
-	}
-	s := &session{guard: g, conn: c, cl: srv.NewClient(c, "tcp", "", false)}
-	go s.cl.WriteLoop()
-	defer s.cl.Stop(nil)
+	// Until it is known who connects, the queue is short: a long one is taken whole, and anybody may send a CONNECT.
+	s := &session{guard: g, conn: c, cl: g.robots.NewClient(c, "tcp", "", false)}
+	defer func() { s.cl.Stop(nil) }()
 	if err := s.connect(); err != nil {
 		return err
 	}
-	atomic.AddInt64(&srv.Info.ClientsConnected, 1)
-	defer atomic.AddInt64(&srv.Info.ClientsConnected, -1)
-	srv.Clients.Add(s.cl)
-	err := srv.SendConnack(s.cl, packets.CodeSuccess, false, nil)
+	go s.cl.WriteLoop()
+	atomic.AddInt64(&g.srv.Info.ClientsConnected, 1)
+	defer atomic.AddInt64(&g.srv.Info.ClientsConnected, -1)
+	g.srv.Clients.Add(s.cl)
+	err := g.srv.SendConnack(s.cl, packets.CodeSuccess, false, nil)
 	if err == nil {
 		g.established(s.cl)
-		err = s.read(robot)
+		err = s.read()
 	}
 	s.end(err)
 	return err
@@ -89,6 +80,12 @@ func (s *session) connect() error {
 	if err := s.guard.authenticate(cl, pk); err != nil {
 		return err
 	}
+	if srv := s.guard.serverFor(clientOf(cl)); srv != s.guard.robots {
+		s.cl = srv.NewClient(c, "tcp", "", false)
+		s.cl.ParseConnect("tcp", *pk)
+		s.cl.ID, s.cl.Properties.Clean = cl.ID, cl.Properties.Clean
+		cl = s.cl
+	}
 	_ = c.SetDeadline(s.keepAlive())
 	if !s.guard.takeID(cl) {
 		_ = s.guard.srv.SendConnack(cl, packets.ErrBadUsernameOrPassword, false, nil)
@@ -103,9 +100,9 @@ func (s *session) keepAlive() time.Time {
 }
 
 // read processes packets until the connection ends. It returns nil after DISCONNECT.
-func (s *session) read(robot bool) error {
+func (s *session) read() error {
 	in, process := packetReader{from: s.conn}, s.process
-	if robot {
+	if s.guard.serverFor(clientOf(s.cl)) == s.guard.robots {
 		in.buf, process = make([]byte, robotReadBuffer), s.processShared
 		s.outcome = make(chan outcome, 1)
 	} else {
