@@ -127,10 +127,17 @@ type natsUsers struct {
 	ownAccount                     bool // of several fleets on the nats-server
 	log                            *slog.Logger
 
+	read     readable // what the files of users and passwords had when both could last be read
 	revoked  *access.Revoked
 	lists    map[string]jsontext.Value // the newest fleet/revoked by fleet id, as they are kept on the disk
 	signaled []byte                    // what the file had when nats-server was last signaled
 	fault    string                    // the error that was logged last
+}
+
+// readable is what the files of users and passwords say.
+type readable struct {
+	users     access.Users
+	passwords map[string]string // hashes by name; nil: all have certificates
 }
 
 // natsPoll is how often the users file is read, and how long after a failure the next attempt is made.
@@ -170,10 +177,7 @@ func (n *natsUsers) run(ctx context.Context, cfg link.Config) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := n.write()
-		if err == nil {
-			err = n.signal()
-		}
+		err := errors.Join(n.write(), n.signal())
 		if text := fmt.Sprint(err); err != nil && text != n.fault {
 			n.log.Error("the users of nats-server are not up to date", "err", err)
 		}
@@ -224,20 +228,32 @@ func (n *natsUsers) replace(payload []byte) {
 	}
 }
 
-// write writes the users who are not revoked, if they changed.
+// write writes the users who are not revoked, if they changed. While a file of users or passwords cannot be read, these are
+// the ones that it had before, and write returns the error, too: a revocation waits for no other file.
 func (n *natsUsers) write() error {
-	users, err := readUsers(n.users)
-	if err != nil {
-		return err
+	now, unread := n.readFiles()
+	switch {
+	case unread == nil:
+		n.read = now
+	case n.read.users.Len() == 0:
+		return unread
+	default:
+		unread = fmt.Errorf("%w; until that is mended, revocations take effect, and other changes of the file do not", unread)
 	}
-	var passwords map[string]string
-	if n.passwords != "" {
-		if passwords, err = readPasswords(n.passwords, users); err != nil {
-			return err
-		}
+	return errors.Join(unread, n.writeLeft())
+}
+
+func (n *natsUsers) readFiles() (r readable, err error) {
+	if r.users, err = readUsers(n.users); err == nil && n.passwords != "" {
+		r.passwords, err = readPasswords(n.passwords, r.users)
 	}
+	return r, err
+}
+
+// writeLeft writes those of the users that were read who are not revoked.
+func (n *natsUsers) writeLeft() error {
 	var gone []string
-	left := slices.DeleteFunc(users.All(), func(u access.User) bool {
+	left := slices.DeleteFunc(n.read.users.All(), func(u access.User) bool {
 		is := n.revoked.Revokes(u.Name, "")
 		if is {
 			gone = append(gone, u.Name)
@@ -245,7 +261,7 @@ func (n *natsUsers) write() error {
 		return is
 	})
 	var text bytes.Buffer
-	if err := access.WriteNATSUsers(&text, left, n.ns, passwords, n.ownAccount); err != nil {
+	if err := access.WriteNATSUsers(&text, left, n.ns, n.read.passwords, n.ownAccount); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(n.out)
@@ -260,7 +276,8 @@ func (n *natsUsers) write() error {
 	return nil
 }
 
-// signal has nats-server read its configuration again, unless it did since the file changed.
+// signal has nats-server read its configuration again, unless it did since the file changed. Nothing says whether
+// nats-server took it, except its own log: it keeps what it had if any file of its configuration is wrong.
 func (n *natsUsers) signal() error {
 	if n.pidFile == "" {
 		return nil
