@@ -34,7 +34,7 @@ func readSchema(ctx context.Context, pool *pgxpool.Pool) (s pgSchema, err error)
 		first = strings.ToLower(first)
 	}
 	switch {
-	case holder != "" && holder != s.name: // fleetd would use these tables with the locks of the current schema, beside another leader
+	case holder != "" && holder != s.name: // with the locks of the current schema, there could be a second leader
 		return s, fmt.Errorf("search_path is %s: a fleet's tables are in the schema %s, and new ones would be in %s: name one schema only, "+
 			"as in ?search_path=%s for that fleet; a fleet of its own in %s needs ?search_path=%s", path, holder, s.name, holder, s.name, s.name)
 	case first == s.name || first == "" || first == "$user":
