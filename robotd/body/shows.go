@@ -16,6 +16,7 @@ const maxShows = 120
 // before, which is shown again when the command ends.
 type shows struct {
 	set, held string
+	setBy     uint64 // the command whose set this is
 	key       uint64 // of the command that holds the unit; 0 = none
 }
 
@@ -41,7 +42,15 @@ func (b *State) started(i int, c *driver.Command) {
 	case c.Holds, kind == schema.UnitSpeaker, kind == schema.UnitDrive:
 		s.held, s.key = what, c.Key
 	case kind == schema.UnitFace, kind == schema.UnitLED, kind == schema.UnitScreen, kind == schema.UnitHead:
-		s.set, s.key = what, 0
+		s.set, s.setBy, s.key = what, c.Key, 0
+	}
+}
+
+// Failed notes that the command of a unit has failed. What the unit shows after a command that should have set it, nobody knows.
+func (b *State) Failed(key uint64) {
+	b.Ended(key)
+	if i := slices.IndexFunc(b.shows, func(s shows) bool { return s.setBy == key }); i >= 0 && key != 0 {
+		b.shows[i].set, b.shows[i].setBy = "", 0
 	}
 }
 

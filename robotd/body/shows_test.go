@@ -40,6 +40,13 @@ func TestStateSaysWhatUnitsShow(t *testing.T) {
 	shows("when the face that was held is over", "smile", "")
 	command(4, "speaker", strings.Repeat("ä", 200), true, score.Face{})
 	shows("a long text", "smile", strings.Repeat("ä", 60))
+	b.Failed(4)
+	shows("after a text that was not said to its end", "smile", "")
+	command(5, "face", "", false, score.Face{Face: "wink"})
+	b.Failed(1)
+	shows("after a report about an earlier command", "wink", "")
+	b.Failed(5)
+	shows("after a face that could not be set", "", "")
 }
 
 func TestStateIsPublishedForThePositionAfterAMetre(t *testing.T) {

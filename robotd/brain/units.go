@@ -38,7 +38,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Failed:
 		t.lanes.Reported(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
 		t.modes.LookEnded(ev.Key)
-		t.body.Ended(ev.Key)
+		t.body.Failed(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.SpeedReported(body.Rounded(ev.VX), body.Rounded(ev.WZ))
