@@ -33,7 +33,7 @@ test('an author writes an act and a story by click alone, and publishes both', a
   await expect(text).toBeFocused();
   await text.fill('Hello and welcome');
   await expect(page.getByText('No problems')).toBeVisible();
-  await expect(page.getByRole('button', { name: /^say .?Hello and welcome.?: 2\.0 s to/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^say .?Hello and welcome.?: 0:02 to/ })).toBeVisible();
   await page.getByRole('button', { name: 'Move say: Hello and welcome up' }).click();
   await expect(page.locator('.item').first()).toContainText('Hello and welcome');
   await page.getByRole('button', { name: 'Undo' }).click();

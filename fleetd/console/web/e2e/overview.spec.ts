@@ -34,11 +34,12 @@ test('each robot that performs has a picture with its sentence, its name, its ac
   await expect(card.getByRole('img')).toHaveAccessibleName(/^Lina/);
   await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
   const first = page.getByRole('region', { name: 'What needs a look first' });
-  await expect(first.getByRole('img')).toHaveAccessibleName('Lina: needs attention');
+  await expect(first.getByRole('img')).toHaveAccessibleName(/^Lina \(r1\): needs attention/);
   await expect(first).toContainText('Next step: Switch it back to automatic');
   await expect(card).toHaveCount(0);
   await accessible(page);
   await world.cli('mode', 'set', 'ato', 'r1', '--wait');
+  await world.cli('robot', 'label', 'r1', 'name-', 'colour-');
 });
 
 test('the floor plan has the robots where they are', async ({ page }) => {

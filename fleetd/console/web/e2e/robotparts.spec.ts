@@ -98,7 +98,7 @@ test('life: what has the focus, what would come next, and why each activity does
     const focus = life.getByRole('row', { name: /^In focus/ });
     await expect(focus).toContainText('invite-to-tour', { timeout: 3000 });
   }).toPass({ timeout: 60_000 });
-  await expect(life).toContainText('(interactive)');
+  await expect(life).toContainText('with people');
   await expect(page.getByText('performing an activity').first()).toBeVisible();
   // Another one comes first, and leaves the focus to the one before.
   await world.cli('life', 'focus', 'r1', '--activity', 'answer-touch', '--flags', 'stop_and_stack_current');
