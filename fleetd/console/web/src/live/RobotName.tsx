@@ -9,6 +9,12 @@ import { useRobot } from './robots';
 /** The display name of a robot: its label name, or else its id. */
 export const robotName = (r: Pick<Robot, 'id' | 'labels'>): string => r.labels[nameLabel] || r.id;
 
+/** What a robot is called in a sentence or a title: its display name, and its id too, since names may be alike. */
+export function fullName(r: Pick<Robot, 'id' | 'labels'>): string {
+  const name = robotName(r);
+  return name === r.id ? name : `${name} (${r.id})`;
+}
+
 interface Props {
   id: string;
   /** Leads to the page of the robot. */

@@ -4,8 +4,9 @@ import { expect, test, vi } from 'vitest';
 
 import type { Detail, Robot } from '../api/client';
 import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
-import { actMS, colorOf, drawnOf, nextChange, robotColors, shownAt } from './drawnFrom';
+import { actMS, colorOf, drawnOf, following, nextChange, robotColors, shownAt } from './drawnFrom';
 import { DrawnRobot } from './DrawnRobot';
+import { fullName } from './RobotName';
 
 vi.mock('../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
 
@@ -74,6 +75,19 @@ test('a drawing is looked at again when the timeline changes, and not after its 
   expect(nextChange(lanes, 0)).toBe(100);
   expect(nextChange(lanes, 2000)).toBe(2500);
   expect(nextChange(lanes, 4000)).toBeUndefined();
+});
+
+test('after its last act a story goes on only if it begins again', () => {
+  const acts = ['bow', 'wave'];
+  expect(following(acts, 0, false)).toBe('wave');
+  expect(following(acts, 1, true)).toBe('bow');
+  expect(following(acts, 1, false)).toBeUndefined();
+  expect(following(acts, -1, true)).toBeUndefined();
+});
+
+test('a robot with a display name has its id in a sentence too', () => {
+  expect(fullName(robot)).toBe('r1');
+  expect(fullName({ id: 'r1', labels: { name: 'Lina' } })).toBe('Lina (r1)');
 });
 
 test('without a timeline a drawing has what the units reported', () => {

@@ -64,6 +64,10 @@ export function nextChange(lanes: readonly Lane[], ms: number): number | undefin
   return later.length > 0 ? Math.min(...later) : undefined;
 }
 
+/** The act that follows the one at a place. After the last one there is only one if the story begins again. */
+export const following = <Act>(acts: readonly Act[], place: number, loops: boolean): Act | undefined =>
+  place < 0 ? undefined : (acts[place + 1] ?? (loops ? acts[0] : undefined));
+
 const number = (text: string, found: RegExp) => {
   const n = found.exec(text)?.[1];
   return n === undefined ? undefined : Number(n);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { api, data, type Robot, type Schemas } from '../api/client';
-import { actMS, nextChange, type Shown, shownAt } from './drawnFrom';
+import { actMS, following, nextChange, type Shown, shownAt } from './drawnFrom';
 import { fleetdNow } from './stream';
 
 /** The timeline of a revision of a story, as fleetd estimates it. */
@@ -18,6 +18,21 @@ export function useTimeline(story?: { id: string; rev: number }) {
         }),
       ),
   });
+}
+
+/** Whether a revision of a story begins again at its end, without an end. */
+function useLoops(story: { id: string; rev: number } | undefined): boolean {
+  const revision = useQuery({
+    queryKey: ['story repeats', story?.id, story?.rev],
+    enabled: !!story,
+    staleTime: Infinity,
+    queryFn: async () => {
+      const path = { id: story!.id, rev: story!.rev };
+      const published = await data(api.GET('/api/v1/stories/{id}/revisions/{rev}', { params: { path } }));
+      return (published as { story?: { repeat?: unknown } }).story?.repeat === 'loop';
+    },
+  });
+  return revision.data ?? false;
 }
 
 /** Where a robot is in its story, and what it shows there. */
@@ -38,9 +53,11 @@ export interface Acting {
 export function useActing(r: Robot): Acting {
   const story = r.act ? r.story : undefined;
   const timeline = useTimeline(story && { id: story.id, rev: story.rev }).data;
-  const [, again] = useState(0);
+  const [turn, again] = useState(0);
   const acts = timeline?.acts ?? [];
   const place = acts.findIndex((a) => a.step === (r.act_index ?? 0) && a.act === r.act);
+  const isLast = place >= 0 && place === acts.length - 1;
+  const loops = useLoops(isLast && story ? { id: story.id, rev: story.rev } : undefined);
   const ms = actMS(r, fleetdNow());
   const span = acts[place];
   const lanes = timeline?.lanes ?? [];
@@ -50,11 +67,12 @@ export function useActing(r: Robot): Acting {
     if (change === undefined || at === undefined) return;
     const timer = setTimeout(() => again((n) => n + 1), Math.max(change - at, 50));
     return () => clearTimeout(timer);
-  }, [r, change]);
+    // A timer may come some ms early: the change is still the same then, and needs another one.
+  }, [r, change, turn]);
   return {
     ms,
     span,
-    next: place >= 0 ? (acts[place + 1] ?? acts[0]) : undefined,
+    next: r.doing === 'story_ended' ? undefined : following(acts, place, loops),
     of: acts.length,
     shown: at === undefined ? undefined : shownAt(lanes, at),
   };

@@ -2,7 +2,7 @@ import { Card } from '@mantine/core';
 
 import { drawnOf } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
-import { robotName } from '../../live/RobotName';
+import { fullName } from '../../live/RobotName';
 import { usePage } from '../robot/page';
 import { useDriving } from './drive';
 
@@ -16,7 +16,7 @@ export function Picture() {
   return (
     <Card withBorder padding="sm">
       <div className="manual-picture">
-        <DrawnRobot of={of} name={robotName(robot)} />
+        <DrawnRobot of={of} name={fullName(robot)} />
       </div>
     </Card>
   );

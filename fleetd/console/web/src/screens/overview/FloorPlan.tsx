@@ -3,8 +3,8 @@ import { useNavigate } from 'react-router';
 import { usePoints } from '../../api/points';
 import { colorOf } from '../../live/drawnFrom';
 import { toneOf } from '../../live/performing';
-import { robotName } from '../../live/RobotName';
-import type { Placed } from './stage';
+import { fullName, robotName } from '../../live/RobotName';
+import { multiples, onPlan, type Placed } from './stage';
 import css from './Stage.module.css';
 import { useStageTexts } from './stageText';
 
@@ -17,7 +17,7 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
   const go = useNavigate();
   // Robots on one map have the same places; those of the first one stand for all.
   const points = usePoints(robots[0]?.id ?? '').data?.points ?? [];
-  const places = points.flatMap((p) => (p.at ? [{ name: p.name, ...p.at }] : []));
+  const places = points.flatMap((p) => (p.at && onPlan(p.at) ? [{ name: p.name, ...p.at }] : []));
   const all = [...places, ...robots.map((r) => r.body.at)];
   const [xs, ys] = [all.map((p) => p.x_m), all.map((p) => p.y_m)];
   const span = (from: number[], side: number): [start: number, length: number] => {
@@ -28,12 +28,8 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
   const [left, width] = span(xs, leastWide);
   const [bottom, height] = span(ys, leastHigh);
   const r = Math.max(width, height) / 42;
-  const lines = (from: number, to: number) =>
-    Array.from({ length: Math.max(0, Math.floor(to) - Math.ceil(from) + 1) }, (_, i) => Math.ceil(from) + i);
   const step = Math.max(1, Math.round(Math.max(width, height) / 20));
-  const label = robots
-    .map((x) => t.planAt(robotName(x), x.body.at.x_m.toFixed(1), x.body.at.y_m.toFixed(1)))
-    .join('; ');
+  const label = robots.map((x) => t.planAt(fullName(x), x.body.at.x_m.toFixed(1), x.body.at.y_m.toFixed(1))).join('; ');
   return (
     <svg
       role="img"
@@ -42,26 +38,12 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
       className={css.plan}
       data-testid="floor-plan"
     >
-      {lines(left, left + width).map(
-        (x) =>
-          x % step === 0 && (
-            <line
-              key={x}
-              x1={x}
-              x2={x}
-              y1={-bottom}
-              y2={-(bottom + height)}
-              strokeWidth={r / 18}
-              className={css.square}
-            />
-          ),
-      )}
-      {lines(bottom, bottom + height).map(
-        (y) =>
-          y % step === 0 && (
-            <line key={y} x1={left} x2={left + width} y1={-y} y2={-y} strokeWidth={r / 18} className={css.square} />
-          ),
-      )}
+      {multiples(left, left + width, step).map((x) => (
+        <line key={x} x1={x} x2={x} y1={-bottom} y2={-(bottom + height)} strokeWidth={r / 18} className={css.square} />
+      ))}
+      {multiples(bottom, bottom + height, step).map((y) => (
+        <line key={y} x1={left} x2={left + width} y1={-y} y2={-y} strokeWidth={r / 18} className={css.square} />
+      ))}
       {places.map((p) => (
         <g key={p.name}>
           <rect x={p.x_m - r / 3} y={-p.y_m - r / 3} width={r / 1.5} height={r / 1.5} className={css.place} />
@@ -97,6 +79,11 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
             )}
             <text x={r * 1.4} y={-r * 0.9} fontSize={r * 1.6} className={css.words}>
               {robotName(x)}
+              {robotName(x) !== x.id && (
+                <tspan dx={r / 2} fontSize={r * 1.3} className={css.place}>
+                  {x.id}
+                </tspan>
+              )}
             </text>
           </g>
         );

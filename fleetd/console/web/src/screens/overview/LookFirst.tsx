@@ -8,7 +8,7 @@ import { drawnOf } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
-import { RobotName, robotName } from '../../live/RobotName';
+import { fullName, RobotName } from '../../live/RobotName';
 import { clock } from '../../text/time';
 import { wayOut } from '../robot/wayOut';
 import { useWayOutTexts } from '../robot/wayOutText';
@@ -34,7 +34,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
         {all.slice(0, maxRows).map((r) => (
           <Group key={r.id} className={css.trouble} wrap="nowrap" align="flex-start" gap="md">
             <div className={css.picture}>
-              <DrawnRobot of={drawnOf(r)} name={robotName(r)} />
+              <DrawnRobot of={drawnOf(r)} name={fullName(r)} />
             </div>
             <Stack gap={4} miw={0} flex={1}>
               <Group gap="xs">

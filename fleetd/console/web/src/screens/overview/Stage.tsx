@@ -9,11 +9,11 @@ import { DrawnRobot } from '../../live/DrawnRobot';
 import { useNameOf } from '../../live/entries';
 import { performing, type Tone } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
-import { RobotName, robotName } from '../../live/RobotName';
+import { fullName, RobotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { lookFirst } from './first';
 import { FloorPlan } from './FloorPlan';
-import { byMap, bySite, maxDrawn, maxOnPlan, type SiteGroup } from './stage';
+import { byMap, bySite, isPlaced, maxDrawn, maxOnPlan, type SiteGroup } from './stage';
 import css from './Stage.module.css';
 import { useStageTexts } from './stageText';
 
@@ -43,7 +43,7 @@ interface SiteProps {
 function Site({ group: g, only, draws, troubled }: SiteProps) {
   const t = useStageTexts();
   const [plan, setPlan] = useState(false);
-  const placed = useMemo(() => g.robots.some((r) => r.body?.at), [g]);
+  const placed = useMemo(() => g.robots.some(isPlaced), [g]);
   const maps = useMemo(() => (plan ? byMap(g.robots) : []), [g, plan]);
   const well = g.robots.filter((r) => !troubled.has(r.id));
   return (
@@ -132,7 +132,7 @@ function RobotCard({ r }: { r: Robot }) {
   return (
     <Card withBorder p="sm" className={css.card} data-testid="card">
       <div className={css.picture}>
-        <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={robotName(r)} />
+        <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={fullName(r)} />
       </div>
       <Stack gap={4} miw={0} flex={1}>
         <RobotName id={r.id} link size="md" />
@@ -177,10 +177,17 @@ function RobotCard({ r }: { r: Robot }) {
 function ActBar({ r, acting: { ms, span } }: { r: Robot; acting: ReturnType<typeof useActing> }) {
   if (!span || ms === undefined) return <div className={css.track} aria-hidden />;
   const length = Math.max(span.end_ms - span.start_ms, 1);
-  const style = { '--at': Math.min(1, ms / length), '--left': `${Math.max(0, length - ms)}ms` } as CSSProperties;
   return (
     <div className={css.track} aria-hidden>
-      <div key={`${r.act_index} ${r.act_began} ${span.start_ms}`} className={css.bar} style={style} />
+      <MovingBar key={`${r.act_index} ${r.act_began} ${span.start_ms} ${length}`} ms={ms} length={length} />
     </div>
   );
+}
+
+/** The bar of one act. It keeps the style of its first drawing: another duration would let an animation that runs jump. */
+function MovingBar({ ms, length }: { ms: number; length: number }) {
+  const [style] = useState(
+    () => ({ '--at': Math.min(1, ms / length), '--left': `${Math.max(0, length - ms)}ms` }) as CSSProperties,
+  );
+  return <div className={css.bar} style={style} />;
 }

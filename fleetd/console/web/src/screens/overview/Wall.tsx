@@ -7,7 +7,7 @@ import { drawnOf } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
-import { RobotName, robotName } from '../../live/RobotName';
+import { fullName, RobotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
@@ -86,7 +86,7 @@ function Tile({ r }: { r: Robot }) {
     >
       <Group wrap="nowrap" gap="sm" align="center">
         <div style={{ flex: '0 0 124px' }}>
-          <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={robotName(r)} />
+          <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={fullName(r)} />
         </div>
         <div style={{ minWidth: 0, flex: 1 }}>
           <Group justify="space-between" wrap="nowrap" gap="xs">

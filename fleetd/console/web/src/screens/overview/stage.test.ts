@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Robot } from '../../api/client';
-import { byMap, bySite } from './stage';
+import { byMap, bySite, multiples } from './stage';
 
 const robot = (id: string, site: string | undefined, doing: Robot['doing'], at?: object) =>
   ({ id, labels: site ? { site } : {}, doing, body: { at } }) as unknown as Robot;
@@ -34,9 +34,17 @@ test('a plan has the robots of one map, and none that does not say where it is',
     robot('r2', 'a', 'performing'),
     robot('r3', 'a', 'performing', { x_m: 0, y_m: 0, theta_rad: 0 }),
     robot('r4', 'a', 'performing', { x_m: 5, y_m: 2, theta_rad: 0, map_sha256: 'ab' }),
+    robot('r5', 'a', 'performing', { x_m: 0, y_m: 1e12, theta_rad: 0, map_sha256: 'ab' }), // nobody has such a hall
   ]);
   expect(plans.map(([map, robots]) => [map, robots.map((r) => r.id)])).toEqual([
     ['ab', ['r1', 'r4']],
     ['', ['r3']],
   ]);
+});
+
+test('the squares of a floor are as many as fit, however large it is', () => {
+  expect(multiples(-2.5, 3.1, 1)).toEqual([-2, -1, 0, 1, 2, 3]);
+  expect(multiples(-7, 7, 5)).toEqual([-5, 0, 5]);
+  expect(multiples(-10_000, 10_000, 1000)).toHaveLength(21);
+  expect(multiples(0.2, 0.8, 1)).toEqual([]);
 });

@@ -35,15 +35,32 @@ export function bySite(fleet: readonly Robot[]): SiteGroup[] {
 /** A robot with where it is on its map. */
 export type Placed = Robot & { body: { at: NonNullable<Robot['body']['at']> } };
 
+/** Metres from the origin of a map within which a plan shows something: beyond them a position is a mistake. */
+const farthest = 10_000;
+
+/** Whether a position can be on a plan. */
+export const onPlan = ({ x_m, y_m }: { x_m: number; y_m: number }): boolean =>
+  Math.abs(x_m) <= farthest && Math.abs(y_m) <= farthest;
+
+/** Whether a robot says where it is. */
+export const isPlaced = (r: Robot): r is Placed => !!r.body?.at && onPlan(r.body.at);
+
+/** The multiples of step from one number to another. */
+export function multiples(from: number, to: number, step: number): number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.max(0, Math.floor(to / step) - first + 1);
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
 /** The robots that say where they are, by the map that they use. */
 export function byMap(fleet: readonly Robot[]): [map: string, robots: Placed[]][] {
   const maps = new Map<string, Placed[]>();
   for (const r of fleet) {
-    if (!r.body?.at) continue;
+    if (!isPlaced(r)) continue;
     const map = r.body.at.map_sha256 ?? '';
     const those = maps.get(map);
-    if (those) those.push(r as Placed);
-    else maps.set(map, [r as Placed]);
+    if (those) those.push(r);
+    else maps.set(map, [r]);
   }
   return [...maps];
 }

@@ -7,7 +7,7 @@ import { colorLabel, drawnOf, nameLabel } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
-import { robotName } from '../../live/RobotName';
+import { fullName, robotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { texts } from '../../text/language';
 import { usePresenceWords } from '../../text/terms';
@@ -67,7 +67,7 @@ export function Header() {
         <div className="robot-head-picture">
           <DrawnRobot
             of={drawnOf(robot, { caps: detail?.caps, state: detail?.state, shown: acting.shown })}
-            name={robotName(robot)}
+            name={fullName(robot)}
           />
         </div>
         <Stack gap="sm" miw={0}>
