@@ -48,7 +48,7 @@ export function Author({ of }: { of: Entry }) {
 /** Entries of the audit, the newest first, what was asked for and how it ended in one row; on a phone each is a card. */
 export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onOpen: (e: Entry) => void }) {
   const t = useAuditTexts();
-  const { states } = useCommandsTexts();
+  const { states, doneBy } = useCommandsTexts();
   const what = useWhat();
   const byID = new Map(entries.map((e) => [e.id, e]));
   return (
@@ -65,7 +65,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {presses(entries).map(({ entry: e, end }) => {
+        {presses(entries).map(({ entry: e, end, ends, done }) => {
           const said = { ...saidBy(e, states), ...(end && { ended: saidBy(end, states).ended }) };
           const { words, code } = what(e, e.of ? byID.get(e.of) : undefined);
           return (
@@ -101,6 +101,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
               </Table.Td>
               <Table.Td className={classes.ended}>
                 <Outcome of={(end ?? e).outcome} />
+                {ends > 1 && done < ends && <Text size="xs">{doneBy(done, ends)}</Text>}
                 {said.ended && (
                   <Text size="xs" dir="auto" lineClamp={3} className="any-text">
                     {inButtons(said.ended)}

@@ -63,6 +63,18 @@ test('a request and how it ended are one row; an end whose request is not listed
   ];
   expect(presses(all).map((p) => [p.entry.id, p.end?.id])).toEqual([
     ['4', undefined],
-    ['2', '5'],
+    ['2', '3'],
   ]);
+});
+
+test('of several ends a row has the worst, and of those that are alike the newest, and how many are done', () => {
+  const ends = (...outcomes: Entry['outcome'][]) => {
+    const all = outcomes.map((outcome, i) => entry({ id: `e${i}`, of: 'a', outcome }));
+    const [press] = presses([...all, entry({ id: 'a', outcome: 'accepted' })]);
+    return [press!.end?.id, press!.done, press!.ends];
+  };
+  expect(ends('done', 'refused', 'done')).toEqual(['e1', 2, 3]);
+  expect(ends('partly', 'failed', 'refused')).toEqual(['e1', 0, 3]);
+  expect(ends('done', 'done')).toEqual(['e0', 2, 2]);
+  expect(ends()).toEqual([undefined, 0, 0]);
 });

@@ -16,19 +16,32 @@ export interface Said {
 const tellsNothing = 'the robot reports success';
 const outcomes = ['SUCCEEDED', 'REJECTED', 'FAILED'];
 
-/** What somebody did, in one row: the entry of the request, and that of how it ended, if both are listed. */
+/** What somebody did, in one row: the entry of the request, and how it ended, if that is listed. */
 export interface Press {
   entry: Entry;
+  /** The worst end, and of those that are alike the newest: no refusal hides behind a success. */
   end?: Entry;
+  /** How many ends there are, such as one for each robot, and how many of them are done. */
+  ends: number;
+  done: number;
 }
+
+/** Outcomes from the best to the worst. */
+const worse: readonly Entry['outcome'][] = ['done', 'accepted', 'partly', 'refused', 'failed'];
 
 /** Joins the entry that says how a request ended to that of the request. The newest entries come first. */
 export function presses(entries: readonly Entry[]): Press[] {
   const requests = new Set(entries.map((e) => e.id));
-  const ends = new Map<string, Entry>();
-  // A request with several ends, such as one for each robot, has that of the last as its own.
-  for (const e of entries) if (e.of && requests.has(e.of) && !ends.has(e.of)) ends.set(e.of, e);
-  return entries.filter((e) => !e.of || !requests.has(e.of)).map((e) => ({ entry: e, end: ends.get(e.id) }));
+  const ends = new Map<string, Entry[]>();
+  for (const e of entries) if (e.of && requests.has(e.of)) ends.set(e.of, [...(ends.get(e.of) ?? []), e]);
+  const rank = (e: Entry) => worse.indexOf(e.outcome);
+  return entries
+    .filter((e) => !e.of || !requests.has(e.of))
+    .map((e) => {
+      const all = ends.get(e.id) ?? [];
+      const end = all.reduce<Entry | undefined>((a, b) => (a && rank(a) >= rank(b) ? a : b), undefined);
+      return { entry: e, end, ends: all.length, done: all.filter((x) => x.outcome === 'done').length };
+    });
 }
 
 /** Separates what fleetd writes into the same fields: a refusal has its cause where others have a person's reason. */
