@@ -8,10 +8,11 @@ import type { Robot } from '../api/client';
 import { useMe } from '../api/me';
 import { performing } from '../live/performing';
 import { usePerformingTexts } from '../live/PerformingBadge';
+import { fullName } from '../live/RobotName';
 import { robots, useRobots, useSites } from '../live/robots';
 import { useRightTexts } from '../text/rights';
 import { useEarlyKeys } from './earlyKeys';
-import { meantRobot, namesVerb, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
+import { finder, meantRobot, namesVerb, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
 import { useRobotOfPage, useScope } from './scope';
 import type { Listed, ScreensProps, Send } from './screens';
 import { sendStop } from './sendStop';
@@ -139,7 +140,7 @@ function useFoundRobots(): (query: string) => Action[] {
   return (query) =>
     firstMatching(fleet, query.trim().toLowerCase()).map((r) => ({
       id: `robot ${r.id}`,
-      label: r.id,
+      label: fullName(r),
       description: words[performing(r).key],
       leftSection: <IconRobot size={18} aria-hidden />,
       onClick: () => void navigate(`/robots/${encodeURIComponent(r.id)}`),
@@ -178,14 +179,16 @@ function useRobotCommands(send: Send, { asked, ask }: Asking): (query: string) =
       ...rest,
     },
   });
-  const to = (robot: string, c: RobotCommand, words: readonly string[]) =>
-    action(c, t[c.key](robot), words, {
+  const to = (robot: string, c: RobotCommand, words: readonly string[]) => {
+    const r = robots.get(robot);
+    return action(c, t[c.key](r ? fullName(r) : robot), words, {
       id: `${c.key} ${robot}`,
       onClick: () => void sendCommand(send, robot, c, t[c.key](robot)),
     });
+  };
   return (query) => {
     if (asked) return firstMatching(fleet, query.trim().toLowerCase()).map((r) => to(r.id, asked, []));
-    const { robot, words } = meantRobot(query, (id) => robots.get(id) !== undefined, ofPage);
+    const { robot, words } = meantRobot(query, finder(fleet), ofPage);
     if (robot) return robotCommands.map((c) => to(robot, c, words)).filter((c) => has(c.action.label, words));
     if (words.length === 0) return [];
     return robotCommands

@@ -1,4 +1,6 @@
+import type { Robot } from '../api/client';
 import type { Verb } from '../contract';
+import { robotName } from '../live/RobotName';
 import { texts } from '../text/language';
 
 /** A command that the palette offers for one robot. */
@@ -77,16 +79,35 @@ export const useRobotCommandTexts = texts(
 
 /**
  * The robot that the words of a query mean: the one that they name, else the one of the page. The other words are
- * those that its commands are searched for.
+ * those that its commands are searched for. idOf gives the id of the robot that a text names.
  */
 export function meantRobot(
   query: string,
-  known: (id: string) => boolean,
+  idOf: (text: string) => string | undefined,
   ofPage?: string,
 ): { robot?: string; words: string[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const named = words.find(known);
-  return { robot: named ?? ofPage, words: words.filter((w) => w !== named) };
+  // A display name may have several words, and begin with another one.
+  for (let length = words.length; length > 0; length--)
+    for (let at = 0; at + length <= words.length; at++) {
+      const robot = idOf(words.slice(at, at + length).join(' '));
+      if (robot !== undefined) return { robot, words: [...words.slice(0, at), ...words.slice(at + length)] };
+    }
+  return { robot: ofPage, words };
+}
+
+/**
+ * A function that finds a robot by its id, or by its display name in lower case. A name that several robots have finds
+ * none of them: a command would reach one that nobody meant.
+ */
+export function finder(fleet: readonly Pick<Robot, 'id' | 'labels'>[]): (text: string) => string | undefined {
+  const ids = new Set(fleet.map((r) => r.id));
+  const named = new Map<string, string | undefined>();
+  for (const r of fleet) {
+    const name = robotName(r).toLowerCase().split(/\s+/).filter(Boolean).join(' ');
+    named.set(name, named.has(name) ? undefined : r.id);
+  }
+  return (text) => (ids.has(text) ? text : named.get(text));
 }
 
 /**

@@ -2,10 +2,10 @@ import { Badge, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
-import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
+import { RobotName } from '../../live/RobotName';
 import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
@@ -145,9 +145,7 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
         </Text>
       </Table.Td>
       <Table.Td className={cards.lead}>
-        <Text size="sm" component={Link} to={`/robots/${encodeURIComponent(c.robot)}`} td="underline" dir="auto">
-          {c.robot}
-        </Text>
+        <RobotName id={c.robot} link fw={400} />
       </Table.Td>
       <Table.Td>
         <Text size="sm" title={c.verb}>

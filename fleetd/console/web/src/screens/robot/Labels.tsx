@@ -15,7 +15,8 @@ const useTexts = texts(
   {
     title: (robot: string) => `Labels of ${robot}`,
     name: 'Name',
-    nameHelp: (id: string) => `Shown wherever ${id} is named; the label name keeps it.`,
+    nameHelp: (id: string) =>
+      `Shown with ${id} on Overview, in Robots, Commands and the search, and on its page. The label name keeps it.`,
     color: 'Colour of its picture',
     anyColor: 'by its id',
     colors: {
@@ -40,7 +41,8 @@ const useTexts = texts(
   {
     title: (robot: string) => `Labels von ${robot}`,
     name: 'Name',
-    nameHelp: (id: string) => `Steht überall, wo ${id} genannt wird; das Label name bewahrt ihn auf.`,
+    nameHelp: (id: string) =>
+      `Steht mit ${id} in der Übersicht, unter Roboter, unter Befehle, in der Suche und auf seiner Seite. Das Label name bewahrt ihn auf.`,
     color: 'Farbe seines Bildes',
     anyColor: 'nach seiner Id',
     colors: {

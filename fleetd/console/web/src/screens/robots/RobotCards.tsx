@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 
+import { robotName } from '../../live/RobotName';
 import { useRobot } from '../../live/robots';
 import { useIgnorePressesAfterChange, useIgnorePressesAfterMove } from '../../shell/press';
 import { Doing, Mode, Presence, Story } from './cells';
@@ -71,7 +72,8 @@ const Card = memo(function Card({ id, top, onOpen }: { id: string; top: number; 
         </div>
         <button type="button" className={classes.cardText} onClick={() => onOpen(id)}>
           <span>
-            <b>{id}</b> <span className={classes.dim}>{r?.labels.site}</span>
+            <b>{r ? robotName(r) : id}</b> {r && robotName(r) !== id && <span className={classes.dim}>{id} </span>}
+            <span className={classes.dim}>{r?.labels.site}</span>
           </span>
           {r ? (
             <>

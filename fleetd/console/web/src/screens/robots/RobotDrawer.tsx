@@ -7,6 +7,7 @@ import { useAlertName } from '../../live/AlertText';
 import { useNameOf } from '../library/api';
 import { performing } from '../../live/performing';
 import { useAbout } from '../../live/PerformingBadge';
+import { fullName } from '../../live/RobotName';
 import { useRobot } from '../../live/robots';
 import { useStopMeans } from '../../shell/scope';
 import { inButtons } from '../../text/buttons';
@@ -37,7 +38,7 @@ export function RobotDrawer({ id: open, onClose }: { id: string | undefined; onC
       onClose={onClose}
       position="right"
       size={440}
-      title={id && t.drawer(id)}
+      title={id && t.drawer(r ? fullName(r) : id)}
       overlayProps={{ backgroundOpacity: 0.15 }}
       closeButtonProps={{ 'aria-label': t.close }}
     >

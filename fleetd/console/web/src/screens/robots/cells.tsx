@@ -11,8 +11,10 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useAlertName } from '../../live/AlertText';
+import { colorLabel, nameLabel } from '../../live/drawnFrom';
 import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
+import { fullName, robotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
 import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
@@ -165,7 +167,7 @@ export function Alerts({ r }: { r: Robot }) {
 }
 
 export function Site({ r }: { r: Robot }) {
-  const { site, ...others } = r.labels;
+  const { site, [nameLabel]: _name, [colorLabel]: _color, ...others } = r.labels;
   const rest = Object.entries(others)
     .map(([k, v]) => `${k}=${v}`)
     .join(' ');
@@ -186,9 +188,16 @@ export function RoundTrip({ r }: { r: Robot }) {
 }
 
 export function Name({ r }: { r: Robot }) {
+  const name = robotName(r);
   return (
-    <Link className={classes.name} to={`/robots/${encodeURIComponent(r.id)}`} onClick={(e) => e.stopPropagation()}>
-      {r.id}
+    <Link
+      className={classes.name}
+      to={`/robots/${encodeURIComponent(r.id)}`}
+      title={name === r.id ? undefined : fullName(r)}
+      onClick={(e) => e.stopPropagation()}
+    >
+      <bdi>{name}</bdi>
+      {name !== r.id && <span className={classes.dim}> {r.id}</span>}
     </Link>
   );
 }
