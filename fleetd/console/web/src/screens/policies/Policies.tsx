@@ -2,6 +2,7 @@ import { Anchor, Badge, Button, Stack, Table, Text, Title } from '@mantine/core'
 import { Link } from 'react-router';
 
 import { line } from '../../api/commandline';
+import { useMay } from '../../api/me';
 import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
@@ -20,6 +21,7 @@ export default function Policies() {
   const t = usePoliciesTexts();
   const names = useKindNames();
   const list = usePolicies();
+  const may = useMay('assign');
   const all = list.data ?? [];
   const groups = new Map(groupsBy(all, (p) => p.kind));
   return (
@@ -30,7 +32,7 @@ export default function Policies() {
         </Button>
       </ScreenHead>
       <CommandLineRow />
-      <ListState of={list} rows={all.length} empty={t.empty} first="/policies/new" />
+      <ListState of={list} rows={all.length} empty={t.empty} first={may ? '/policies/new' : undefined} />
       {kinds
         .filter((k) => groups.has(k))
         .map((k) => (

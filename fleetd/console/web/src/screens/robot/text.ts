@@ -42,7 +42,7 @@ export const useRobotTexts = texts(
     overtaken: 'Der Roboter übergeht diese Revision',
     rights: {
       command: 'Robotern Befehle zu geben',
-      release_stops: 'Stopps freizugeben',
+      release_stops: 'Stopps aufzuheben',
       assign: 'Geschichten und Einstellungen zuzuweisen',
       administer: 'Labels zu ändern oder Roboter in die Flotte aufzunehmen',
       manual: 'Roboter zu fahren',

@@ -120,7 +120,7 @@ export const useWayOutTexts = texts(
       adopt: 'Nehmen Sie ihn in die Flotte auf.',
       story: 'Wählen Sie ihm eine Geschichte.',
       start: 'Starten Sie seine Geschichte.',
-      release: 'Sehen Sie nach, dass es sicher ist, und geben Sie dann den Stopp frei.',
+      release: 'Sehen Sie nach, dass es sicher ist, und heben Sie dann den Stopp auf.',
       mode: 'Bringen Sie ihn zurück in die Automatik: er macht mit seiner Geschichte weiter.',
       continue: 'Weiter, wenn der Grund der Pause vorbei ist.',
       resume: 'Sehen Sie nach, dass niemand im Weg ist, dann „Weiter“: er kann sofort losfahren.',

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { Link } from 'react-router';
 
 import { line } from '../../api/commandline';
+import { useMay } from '../../api/me';
 import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
@@ -21,6 +22,7 @@ import { useWhyText } from './whyText';
 /** Every content that is or was on its way to robots: the open rollouts first. */
 export default function Rollouts() {
   const t = useRolloutsTexts();
+  const may = useMay('assign');
   const filter = useFilter(['robot', 'state'] as const);
   const [set] = useDebouncedValue(filter.set, 250);
   const list = useRollouts(set);
@@ -46,7 +48,7 @@ export default function Rollouts() {
         of={list}
         rows={rows.length}
         empty={t.empty}
-        first={words.length === 0 ? '/assign?how=waves' : undefined}
+        first={may && words.length === 0 ? '/assign?how=waves' : undefined}
       />
       {rows.length > 0 && (
         <Table verticalSpacing="xs" highlightOnHover className={cards.cards} aria-label={t.title}>

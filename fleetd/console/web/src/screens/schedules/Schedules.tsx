@@ -3,6 +3,7 @@ import type { ComponentType } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
 import { line } from '../../api/commandline';
+import { useMay } from '../../api/me';
 import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
@@ -66,12 +67,13 @@ function List() {
   const t = useSchedulesTexts();
   const list = useSchedules();
   const rows = list.data ?? [];
+  const may = useMay('assign', 'command', 'manual');
   return (
     <Stack>
       <Group justify="flex-end">
         <CommandLine compact lines={[line('schedule', 'list')]} />
       </Group>
-      <ListState of={list} rows={rows.length} empty={t.empty} first="/schedules/new" />
+      <ListState of={list} rows={rows.length} empty={t.empty} first={may ? '/schedules/new' : undefined} />
       {rows.length > 0 && (
         <Table verticalSpacing="xs" highlightOnHover className={cards.cards} aria-label={t.title}>
           <Table.Thead>
@@ -153,6 +155,7 @@ function Runs() {
   const t = useSchedulesTexts();
   const list = useRuns(100);
   const rows = list.data ?? [];
+  const may = useMay('assign', 'command', 'manual');
   return (
     <Stack>
       <Group justify="flex-end">
