@@ -155,7 +155,6 @@ function Runs() {
   const t = useSchedulesTexts();
   const list = useRuns(100);
   const rows = list.data ?? [];
-  const may = useMay('assign', 'command', 'manual');
   return (
     <Stack>
       <Group justify="flex-end">
