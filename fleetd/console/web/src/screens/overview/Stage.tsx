@@ -128,6 +128,8 @@ function RobotCard({ r }: { r: Robot }) {
   const [story, act, activity] = [useNameOf('story'), useNameOf('act'), useNameOf('activity')];
   const acting = useActing(r);
   const p = performing(r);
+  const named = r.story && story(r.story.id);
+  const said = about(p.of);
   const next = r.life?.next ? t.nextActivity(activity(r.life.next)) : acting.next && t.nextAct(act(acting.next.act));
   return (
     <Card withBorder p="sm" className={css.card} data-testid="card">
@@ -138,7 +140,7 @@ function RobotCard({ r }: { r: Robot }) {
         <RobotName id={r.id} link size="md" />
         {r.story && (
           <Text size="sm" dir="auto" truncate>
-            {story(r.story.id)}
+            {named}
           </Text>
         )}
         {p.key === 'performing' && r.act ? (
@@ -146,7 +148,7 @@ function RobotCard({ r }: { r: Robot }) {
             <Text size="sm" dir="auto" lineClamp={2}>
               {act(r.act)}
               {acting.of > 0 && (
-                <Text span size="xs" c="dimmed" ms={6}>
+                <Text span size="xs" c="dimmed" ms={6} className="one-line">
                   {t.act((r.act_index ?? 0) + 1, acting.of)}
                 </Text>
               )}
@@ -158,9 +160,11 @@ function RobotCard({ r }: { r: Robot }) {
             <div>
               <PerformingBadge robot={r} of={p} />
             </div>
-            <Text size="sm" c="dimmed" dir="auto" lineClamp={2}>
-              {about(p.of)}
-            </Text>
+            {said && said !== named && (
+              <Text size="sm" c="dimmed" dir="auto" lineClamp={2}>
+                {said}
+              </Text>
+            )}
           </>
         )}
         {next && (

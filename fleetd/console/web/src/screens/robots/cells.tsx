@@ -191,7 +191,7 @@ export function Name({ r }: { r: Robot }) {
   const name = robotName(r);
   return (
     <Link
-      className={classes.name}
+      className={`${classes.name} ${classes.whole}`}
       to={`/robots/${encodeURIComponent(r.id)}`}
       title={name === r.id ? undefined : fullName(r)}
       onClick={(e) => e.stopPropagation()}

@@ -13,14 +13,14 @@ export type ColumnID = Exclude<SortColumn, 'problems'>;
 
 /** How a column draws a robot, and how wide it is: all of them fit into a window of 1280 px. */
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
-  name: { Cell: Name, width: 'minmax(96px, 1.1fr)' },
+  name: { Cell: Name, width: 'minmax(96px, 1.2fr)' },
   doing: { Cell: Doing, width: 'minmax(172px, 2.4fr)' },
   presence: { Cell: Presence, width: 'minmax(100px, 1.3fr)' },
   mode: { Cell: Mode, width: 'minmax(96px, 1fr)' },
   story: { Cell: Story, width: 'minmax(140px, 1.9fr)' },
   interrupts: { Cell: Interrupts, width: 'minmax(92px, 0.9fr)' },
-  alerts: { Cell: Alerts, width: 'minmax(56px, 1.2fr)' },
-  site: { Cell: Site, width: 'minmax(96px, 1.2fr)' },
+  alerts: { Cell: Alerts, width: 'minmax(56px, 1fr)' },
+  site: { Cell: Site, width: 'minmax(104px, 1.2fr)' },
   control: { Cell: Control, width: 'minmax(76px, 0.8fr)' },
   roundTrip: { Cell: RoundTrip, width: 'minmax(64px, 0.6fr)' },
 };
