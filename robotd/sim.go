@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"troupe/broker/link"
 	"troupe/robotd/crowd"
 	"troupe/robotd/robot"
 	"troupe/schema"
@@ -29,7 +30,7 @@ import (
 // simCommand is for trying out and measuring a fleet that does not exist.
 func simCommand() *cobra.Command {
 	cfg := crowd.Config{LinkLoss: map[schema.ModeID]schema.LinkLoss{}}
-	var ca, passwordFile, scenario, level, bootMode, profiles string
+	var engine, ca, passwordFile, scenario, level, bootMode, profiles string
 	var linkLoss map[string]string
 	var every time.Duration
 	c := &cobra.Command{
@@ -56,6 +57,9 @@ newest live stop. At the end, each kind of error is printed.`,
 			}
 			if cfg.Logger, err = logs.New(os.Stderr, "text", level); err != nil {
 				return err
+			}
+			if cfg.Engine, err = link.ParseEngine(engine); err != nil {
+				return fmt.Errorf("--engine: %w", err)
 			}
 			if cfg.TLS, err = trusting(ca); err != nil {
 				return err
@@ -96,6 +100,7 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.StringVar(&cfg.Prefix, "prefix", "s", "of their ids: s gives s1, s2, ...")
 	f.IntVar(&cfg.First, "first", 1, "number of the first one, for a second process beside another")
 	f.StringVar(&cfg.Broker, "broker", robot.DefaultBroker, "mqtt://host:port or mqtts://host:port")
+	f.StringVar(&engine, "engine", string(link.Troupe), "engine of that broker: troupe, mosquitto or nats")
 	f.StringVar(&ca, "broker-ca", "", "PEM file with the CAs of an mqtts broker; default: those of the system")
 	f.StringVar(&passwordFile, "password-file", "", "file with the password of each of the robots; default: they have none")
 	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, to a broker on this machine: "+

@@ -191,7 +191,7 @@ func (c *Config) complete() error {
 		c.Engine = Troupe
 	}
 	if c.ClientID == "" {
-		c.ClientID = c.Engine.clientID(c.Name, c.Suffix)
+		c.ClientID = c.Engine.ClientID(c.Name, c.Suffix)
 	}
 	if c.Random == nil {
 		c.Random = rand.Float64

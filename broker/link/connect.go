@@ -123,7 +123,7 @@ func (s *session) connect(ctx context.Context) error {
 func (s *session) filters() map[string]byte {
 	f := s.subs.first()
 	if s.presence != nil {
-		f[s.presence.Topic] = s.cfg.Engine.subscribeQoS(1)
+		f[s.presence.Topic] = s.cfg.Engine.SubscribeQoS(1)
 	}
 	return f
 }

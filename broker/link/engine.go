@@ -43,16 +43,16 @@ func ParseEngine(name string) (Engine, error) {
 	return Engine(name), nil
 }
 
-// clientID returns the id of a client of that name, whose connection has a suffix or none.
-func (e Engine) clientID(name, suffix string) string {
+// ClientID returns the id of a client of that name, whose connection has a suffix or none.
+func (e Engine) ClientID(name, suffix string) string {
 	if suffix == "" {
 		return name
 	}
 	return name + engines[e].separator + suffix
 }
 
-// subscribeQoS returns the QoS to ask for where qos is wanted.
-func (e Engine) subscribeQoS(qos byte) byte { return min(qos, engines[e].maxSubscribeQoS) }
+// SubscribeQoS returns the QoS to ask for where qos is wanted.
+func (e Engine) SubscribeQoS(qos byte) byte { return min(qos, engines[e].maxSubscribeQoS) }
 
 // liveQoS returns the QoS of a message for those that are connected now.
 func (e Engine) liveQoS(qos byte) byte { return min(qos, engines[e].maxLiveQoS) }

@@ -45,7 +45,7 @@ func (s *subscriptions) add(sub Subscription) {
 	defer s.mu.Unlock()
 	s.discard(sub.Filter)
 	s.all = append(s.all, sub)
-	s.toRequest[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
+	s.toRequest[sub.Filter] = s.engine.SubscribeQoS(sub.QoS)
 	s.wake()
 }
 
@@ -74,7 +74,7 @@ func (s *subscriptions) renew() {
 	defer s.mu.Unlock()
 	for _, sub := range s.all {
 		if sub.Renew {
-			s.toRequest[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
+			s.toRequest[sub.Filter] = s.engine.SubscribeQoS(sub.QoS)
 		}
 	}
 	s.wake()
@@ -93,7 +93,7 @@ func (s *subscriptions) first() map[string]byte {
 	defer s.mu.Unlock()
 	f := map[string]byte{}
 	for _, sub := range s.all {
-		f[sub.Filter] = s.engine.subscribeQoS(sub.QoS)
+		f[sub.Filter] = s.engine.SubscribeQoS(sub.QoS)
 	}
 	clear(s.toRequest)
 	s.toEnd, s.unanswered = nil, false

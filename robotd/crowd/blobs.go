@@ -154,7 +154,7 @@ func (f *fetcher) run(ctx context.Context, r *robot) (err error) {
 	case <-ctx.Done():
 		return nil
 	}
-	id := r.id + ".blob"
+	id := c.cfg.Engine.ClientID(r.id, "blob")
 	conn, err := c.dial(ctx, r, appendConnect(nil, id, r.id, c.cfg.Password, uint16(keepAlive/time.Second), nil))
 	<-c.dials
 	if err != nil {
@@ -190,7 +190,7 @@ func (f *fetcher) run(ctx context.Context, r *robot) (err error) {
 // fetch subscribes to a blob, and waits for it as long as the robot does, which then cancels ctx of run.
 func (f *fetcher) fetch(conn *conn, in *bufio.Reader, r *robot, sha string, n uint16) error {
 	topic := r.shard.crowd.cfg.Namespace.Topic(schema.TopicBlob, sha)
-	if err := conn.write(appendSubscribe(nil, n, []link.Subscription{{Filter: topic, QoS: 1}})); err != nil {
+	if err := conn.write(appendSubscribe(nil, n, []link.Subscription{{Filter: topic, QoS: r.shard.crowd.cfg.Engine.SubscribeQoS(1)}})); err != nil {
 		return err
 	}
 	for {

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	"troupe/broker/link"
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
@@ -39,6 +40,7 @@ type Config struct {
 	First     int    // number of the first one; 0 = 1
 	Count     int
 	Broker    string                                                 // mqtt:// or mqtts://host:port
+	Engine    link.Engine                                            // of that broker; empty = Troupe
 	Dial      func(ctx context.Context, robot int) (net.Conn, error) // replaces Broker within one process
 	TLS       *tls.Config                                            // for mqtts://; nil = the system's CAs
 	Password  string                                                 // of every robot; empty = none
@@ -62,6 +64,7 @@ const maxCount = 100_000
 func (cfg *Config) check() error {
 	cfg.First = cmp.Or(cfg.First, 1)
 	cfg.Namespace = cmp.Or(cfg.Namespace, schema.DefaultNamespace)
+	cfg.Engine = cmp.Or(cfg.Engine, link.Troupe)
 	cfg.Version = cmp.Or(cfg.Version, "unknown")
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -523,6 +523,9 @@ func (r *robot) subscribe(again bool) {
 	if !again {
 		wanted = append(wanted, link.Subscription{Filter: ns.Topic(schema.TopicPresence, r.id), QoS: 1})
 	}
+	for i := range wanted {
+		wanted[i].QoS = r.crowd().cfg.Engine.SubscribeQoS(wanted[i].QoS)
+	}
 	r.shard.packets = appendSubscribe(r.shard.packets[:0], r.nextID(), wanted)
 	r.flush()
 	r.schedule()
