@@ -26,8 +26,10 @@ UNITS    ?= 20
 ONLY     ?=
 OUT      ?=
 RETRIES  ?= 0
+THEN     ?=
+ISOLATE  ?=
 
-.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web screenshots build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick full-disk
+.PHONY: help demo cluster test race proof proof-list ci-times specs standstill quick check gen web screenshots build worlds fuzz soak flaky damage systemd release images release-trial package install-trial console-load body-load setup bench bench-quick full-disk
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -38,6 +40,11 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 	@[ -x bin/demo ] && echo "compiling what changed ..." >&2 || echo "compiling the demo: about a minute the first time ..." >&2
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
+
+# THEN is commands separated by semicolons, such as THEN='perform; kill leader-of=MQTT_msgs; stop'; else it reads them.
+cluster: ## run three nodes of NATS, two fleetd, Postgres with a standby and robots here, and lose what you name (ROBOTS, THEN, ISOLATE=yes as root)
+	@go build -o bin/cluster ./deploy/cluster
+	@exec bin/cluster --robots $(ROBOTS) $(if $(ISOLATE),--isolate) --then '$(THEN)'
 
 # Runs the tests, and says how long each part took.
 proof := .cache/proof/proof

@@ -142,7 +142,7 @@ var Table = []Layer{
 	{What: "everything in one process", Clock: true,
 		Folders: []string{"deploy/stage"}},
 	{What: "the demo, measurements, and tests of the whole", Clock: true,
-		Folders: []string{"deploy/demo", "deploy/bench", "deploy/adapters", "deploy/mosquitto", "deploy/nats/render", "deploy/soak"}},
+		Folders: []string{"deploy/demo", "deploy/bench", "deploy/adapters", "deploy/mosquitto", "deploy/nats/render", "deploy/cluster", "deploy/soak"}},
 	{What: "tests with programs and of the tree, and what runs the tests", Clock: true, Processes: true,
 		Folders: []string{"deploy/e2e", "deploy/proof", "deploy/monitor", "deploy"}},
 }

@@ -33,11 +33,16 @@ type cluster struct {
 // a killed test binary cannot clean up, and in a session of its own so that Ctrl-C at a
 // terminal reaches only the test binary.
 //
-// The settings are the last lines of the configuration: forTests or durable.
+// The settings are the last lines of the configuration: forTests or durable. With the folder of a primary the cluster is
+// its standby.
 const supervisorScript = `
-folder=$1 programs=$2 superuser=$3 settings=$4
+folder=$1 programs=$2 superuser=$3 settings=$4 primary=$5
 {
-	"$programs/initdb" -D "$folder/data" -U "$superuser" -A trust -E UTF8 --locale=C --no-sync &&
+	if [ -z "$primary" ]; then
+		"$programs/initdb" -D "$folder/data" -U "$superuser" -A trust -E UTF8 --locale=C --no-sync
+	else
+		"$programs/pg_basebackup" -h "$primary" -U "$superuser" -D "$folder/data" --write-recovery-conf --wal-method=stream --checkpoint=fast --no-sync
+	fi &&
 	cat >>"$folder/data/postgresql.conf" <<-END &&
 		listen_addresses = ''
 		unix_socket_directories = '$folder'
@@ -60,7 +65,8 @@ const forTests = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\
 // durable is for measurements: every commit is on the disk, as PostgreSQL does by default.
 const durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 512MB"
 
-func startCluster(programs, settings string) (*cluster, error) {
+// startCluster starts a cluster; primary is the folder of another one, of which it is the standby, or empty.
+func startCluster(programs, settings, primary string) (*cluster, error) {
 	as, err := clusterUser()
 	if err != nil {
 		return nil, err
@@ -80,7 +86,7 @@ func startCluster(programs, settings string) (*cluster, error) {
 	defer answer.Close()
 
 	// We do not wait for it: it outlives us while it stops the cluster.
-	cmd := exec.Command("/bin/sh", "-c", supervisorScript, "supervisor", folder, programs, superuser, settings)
+	cmd := exec.Command("/bin/sh", "-c", supervisorScript, "supervisor", folder, programs, superuser, settings, primary)
 	cmd.Dir = folder // this user may have no access to the caller's folder
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}
 	cmd.Stdin, cmd.Stdout = input, output

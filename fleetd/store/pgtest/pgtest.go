@@ -101,7 +101,7 @@ func startWith(settings string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startCluster(programs, settings)
+	return startCluster(programs, settings, "")
 }
 
 // A Server is a private PostgreSQL for measurements, with an empty database.
