@@ -188,7 +188,7 @@ test('a setting goes to robots with different values, and each gets its own back
   await confirm(page).click();
   await expect(progress(page)).toContainText(/3\s*has it/);
   await expect(page.getByRole('region', { name: 'Progress' }).getByRole('row', { name: /^r1/ })).toContainText(
-    'active',
+    'in use',
   );
   await back(page, '1 reverts to low_battery = 0.25 (r1)');
   await expect(progress(page)).toContainText(/3\s*has it/);

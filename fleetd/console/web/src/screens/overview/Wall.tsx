@@ -11,7 +11,7 @@ import { fullName, RobotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
-import { ConnectionPill } from '../../shell/Connection';
+import { ConnectionPill, DevTag } from '../../shell/Connection';
 import { problem } from '../robots/order';
 import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
@@ -42,6 +42,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
             Troupe{site && <bdi>{`, ${site}`}</bdi>}
           </Title>
           <ConnectionPill />
+          <DevTag />
         </Group>
         <Group>
           <Text c="dimmed" visibleFrom="sm">

@@ -1,1 +1,0 @@
-import{an as e,fn as t}from"./index-CeBJRs-L.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
