@@ -44,6 +44,13 @@ func (r *Recorder) Allow(filter string) {
 	r.contract.allowed = append(r.contract.allowed, filter)
 }
 
+// AllowLiveAtQoS0 permits QoS 0 for messages that are not retained, as on NATS.
+func (r *Recorder) AllowLiveAtQoS0() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.contract.liveAtQoS0 = true
+}
+
 // mark is a command to a robot that does not exist; when the recorder receives it, it has
 // seen everything sent before.
 const mark = "troupe/v1/robots/no-such-robot/cmd/admin/sys/ping"

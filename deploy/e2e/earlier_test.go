@@ -48,7 +48,7 @@ func (m *mixedReleases) startBroker() {
 		each.connectTo(m.address)
 	}
 	if m.observer == nil {
-		m.observer = startObserver(m.t, m.toolsProxy.url())
+		m.observer = startObserverAs(m.t, m.toolsProxy.url(), "admin.observer") // the earlier release refuses an underscore
 	}
 }
 

@@ -150,7 +150,10 @@ func TestTwoInstancesWithCertificatesServeAFleetOnNATS(t *testing.T) {
 func twoInstancesServeAFleet(t *testing.T, k variant) {
 	t.Helper()
 	s := newSecuredIn(t, k)
-	brokertest.Record(t, s.dialerAs("admin"))
+	recorder := brokertest.Record(t, s.dialerAs("admin"))
+	if k.nats {
+		recorder.AllowLiveAtQoS0()
+	}
 	first := s.fleetd
 	s.awaitLeader(first, "fleetd")
 	for _, rid := range []string{"r7", "r8"} {

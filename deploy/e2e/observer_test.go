@@ -39,6 +39,11 @@ func (m message) String() string {
 }
 
 func startObserver(t testing.TB, at string) *observer {
+	return startObserverAs(t, at, "admin_observer")
+}
+
+// startObserverAs starts an observer with a client id.
+func startObserverAs(t testing.TB, at, id string) *observer {
 	t.Helper()
 	path, err := exec.LookPath("mosquitto_sub")
 	if err != nil {
@@ -47,7 +52,7 @@ func startObserver(t testing.TB, at string) *observer {
 	host, port, _ := strings.Cut(strings.TrimPrefix(at, "mqtt://"), ":")
 	e := &observer{changed: make(chan struct{})}
 	p := launch(t, "the observer", path, []string{
-		"-h", host, "-p", port, "-u", "admin", "-i", "admin_observer", "-k", "60",
+		"-h", host, "-p", port, "-u", "admin", "-i", id, "-k", "60",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%j",
 	}, e.record)
 	p.ignoreExit = true // it is killed at the end

@@ -115,6 +115,9 @@ func (w *world) startBroker() {
 	w.recorderScope = &scope{TB: w.t}
 	w.t.Cleanup(w.recorderScope.end)
 	w.recorder = brokertest.Record(w.recorderScope, brokertest.TCP(w.address))
+	if w.variant.nats {
+		w.recorder.AllowLiveAtQoS0()
+	}
 	for _, each := range w.allProxies() {
 		each.connectTo(w.address)
 	}
