@@ -17,7 +17,7 @@ test('each number is a link to the robots that it counts, and there are no zeros
   await world.cli('auto', 'pause', 'r2', '--wait');
   await page.getByRole('region', { name: 'Not as usual' }).getByRole('link', { name: 'paused' }).click();
   await expect(page).toHaveURL(/doing=paused/);
-  await expect(page.getByTestId('count')).toHaveText('1');
+  await expect(page.getByTestId('count')).toHaveText('1 of 3');
   await world.cli('auto', 'continue', 'r2', '--wait');
 });
 
