@@ -125,13 +125,14 @@ func TestEmptySchemaBeforeThatOfAFleetIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for path, wayOut := range map[string]string{
-		"fleet2,public":  "?search_path=public for that fleet; a fleet of its own in fleet2 needs ?search_path=fleet2",
-		`"$user",public`: "?search_path=public for that fleet; a fleet of its own in " + user,
-		"public,fleet2":  "",
-		"public":         "",
-		"fleet2":         "",
+	for _, row := range []struct{ path, wayOut string }{
+		{"fleet2,public", "?search_path=public for that fleet; a fleet of its own in fleet2 needs ?search_path=fleet2"},
+		{`"$user",public`, "?search_path=public for that fleet; a fleet of its own in " + user},
+		{"public,fleet2", ""},
+		{"public", ""},
+		{"fleet2", ""}, // it has a fleet of its own from now on
 	} {
+		path, wayOut := row.path, row.wayOut
 		s, err := open(t, schemaOf(address, url.QueryEscape(path), false))
 		if err == nil {
 			err = s.Close()
