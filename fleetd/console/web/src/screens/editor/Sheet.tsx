@@ -501,6 +501,11 @@ function OwnBar({ editor, b, style, scale, wave, beside: words, moving, onBegin,
         aria-label={label}
         title={label}
         style={style}
+        onFocus={(e) => {
+          // Browsers leave a wide bar where it is if an edge of it is in view.
+          if (e.currentTarget.matches(':focus-visible'))
+            e.currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+        }}
         onPointerDown={(e) => onBegin(e, b, 'move')}
         onClick={(e) => onChoose(b, e.ctrlKey || e.metaKey || e.shiftKey)}
         onKeyDown={(e) => onBarKey(e, b)}
