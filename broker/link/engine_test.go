@@ -25,7 +25,7 @@ func TestClientIDAndQoSFitTheEngine(t *testing.T) {
 	}
 }
 
-// A client that takes NATS for another engine is told which setting to correct.
+// The error of a client that takes NATS for another engine names the setting to correct.
 func TestRefusalOfNATSNamesTheEngine(t *testing.T) {
 	s := natstest.Start(t, "", "")
 	for _, c := range []struct {

@@ -121,7 +121,7 @@ function overOf(r: Robot): Over | undefined {
   return overs[toneOf(r)];
 }
 
-/** Colours of the theme that people choose a robot's colour from: each is told from its neighbours in both schemes. */
+/** Colours of the theme that people choose a robot's colour from: each differs from its neighbours in both schemes. */
 export const robotColors = ['indigo', 'teal', 'orange', 'grape', 'lime', 'pink', 'cyan', 'yellow', 'violet', 'green'];
 
 /** The label with the display name of a robot, and the one with its colour. */

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import type { Fields } from './model';
 import { hasComments, rewrite } from './yamlText';
 
-const file = `# Greets whoever comes in.
+const file = `# Greets each visitor.
 act: greet
 name: {en: Greet, de: "Grüßen"} # as the sign says
 actions:
@@ -46,7 +46,7 @@ describe('a draft written into its file', () => {
     expect(moved.match(/#/g)).toHaveLength(7);
     const less = rewrite(file, { ...to, actions: [face, wait] })!;
     expect(less).not.toMatch(/slowly|long enough|not Hi/);
-    expect(less).toMatch(/# Greets whoever comes in\.\n/);
+    expect(less).toMatch(/# Greets each visitor\.\n/);
   });
 
   it('writes what is new as it writes what was there, with quotes where a text could be read as something else', () => {
