@@ -28,7 +28,8 @@ func (s *Latched) step(now schema.Time, f Facts, in Input) Decision {
 	d.Altered = s.altered(before)
 	d.Changed = d.Changed || len(d.Transitions)+len(d.Altered) > 0
 	d.Shown = !slices.EqualFunc(before, s.Latches, func(was, is Latch) bool {
-		return was.StopLatch == is.StopLatch && (was.Phase == Recorded) == (is.Phase == Recorded)
+		was.Since = is.Since // the live stop and each document of one stop have another time; the next state shows the newest
+		return was.StopLatch == is.StopLatch
 	})
 	return d
 }

@@ -103,6 +103,10 @@ type heartbeats struct {
 // longer than the time for which a fleetd that connects waits for a sign of each robot.
 const restAfter = 15 * time.Second
 
+// requestsGather is how long states are gathered that differ in commands alone: only a client that missed its answer needs
+// them, and an answer to every robot of a large fleet must not cost a state of each.
+const requestsGather = 2 * time.Second
+
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
 
@@ -157,8 +161,10 @@ func (s *State) due() time.Duration {
 		return 0
 	case effect.FlushAnswer:
 		return min(s.state.publishedAt+s.cfg.Gather, s.state.paidUntil-answeredStates*s.cfg.Gather)
-	case effect.FlushSoon, effect.FlushRequests:
+	case effect.FlushSoon:
 		return s.state.publishedAt + s.cfg.Gather
+	case effect.FlushRequests:
+		return s.state.publishedAt + requestsGather
 	}
 	if s.beats.rested {
 		return s.state.publishedAt + s.cfg.RestInterval
@@ -170,9 +176,6 @@ func (s *State) due() time.Duration {
 // further changes.
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
-	if t.state.changed != effect.Clean {
-		t.beats.restlessAt = t.Now.Mono
-	}
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
 	t.state.paidUntil = max(t.state.paidUntil, t.Now.Mono) + t.cfg.Gather
 	t.state.seq++
@@ -211,15 +214,19 @@ func (t Step) PublishModes(d *schema.Modes) {
 // HeartbeatDue reports whether a heartbeat is due, and counts it. atRest says that nothing of the robot moves
 // or is performed, that nobody has control, and that the programs that judge the robot by its heartbeats accept fewer of
 // them. next is the time within which the heartbeat after this one comes: what one promised is kept, and the
-// robot is earlier if it is no longer at rest or its state is another than that heartbeat named.
+// robot is earlier if it is no longer at rest, or its state is another than that heartbeat named. Readers of a state that
+// was lost on its way learn of it from that heartbeat.
 func (t Step) HeartbeatDue(atRest bool) (seq int64, next time.Duration, due bool) {
 	b := &t.beats
 	if !atRest {
 		b.restlessAt = t.Now.Mono
 	}
 	rests := t.Now.Mono-b.restlessAt >= restAfter
-	if !rests || b.stateSeq != t.state.seq {
+	switch {
+	case !rests:
 		b.next = min(b.next, b.sentAt+t.cfg.Heartbeat)
+	case b.stateSeq != t.state.seq:
+		b.next = min(b.next, t.state.publishedAt+t.cfg.Heartbeat)
 	}
 	if t.Now.Mono < b.next {
 		return 0, 0, false
