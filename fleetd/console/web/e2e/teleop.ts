@@ -66,11 +66,17 @@ export class Teleop {
     await this.pass(100);
   }
 
-  /** Takes control once more, while the page's clock stands. */
+  /**
+   * Takes control once more. The page's clock goes on until that is possible: where a step let more than 8 s pass at
+   * once, the page has heard nothing of fleetd for that time, and connects again by its own clock.
+   */
   async takeControlAgain(): Promise<void> {
     await expect(this.page.getByTestId('lease')).toBeHidden();
     const take = this.page.getByRole('button', { name: 'Take control' });
-    await expect(take).toBeEnabled(); // press does not wait for the answer to the command before
+    await expect(async () => {
+      await this.page.clock.runFor(250);
+      await expect(take).toBeEnabled({ timeout: 250 });
+    }).toPass();
     await take.press('Enter');
     await expect(this.page.getByTestId('lease')).toBeVisible();
   }
