@@ -226,7 +226,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Instance: f.instances.Has,
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
-		Publish:    func(ctx context.Context, m link.Message) error { return f.link.PublishLive(ctx, m) },
+		Publish:    f.publishUrgent,
 		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, WakeOutbox: f.publisher.Wake,
 		LiveStopArrived: func() { f.retained.RequestSweep() },
 	})

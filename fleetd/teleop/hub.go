@@ -18,7 +18,7 @@ import (
 	"troupe/schema"
 )
 
-// suffix ends the client id of the connection that carries frames.
+// suffix ends the client id of the connection that carries frames, heartbeats and live stops.
 const suffix = "drive"
 
 // Hub has the sessions of all people who drive robots through this instance.
@@ -101,6 +101,16 @@ func (h *Hub) Follow(broker string) {
 	if old != nil {
 		h.running.Go(func() { _ = old.Close(h.ctx) })
 	}
+}
+
+// PublishUrgent publishes a message that must not wait behind commands on the connection that carries frames, as
+// link.PublishLive does. It returns link.ErrNotReady while that connection is down.
+func (h *Hub) PublishUrgent(ctx context.Context, m link.Message) error {
+	l := h.link.Load()
+	if l == nil {
+		return link.ErrNotReady
+	}
+	return l.PublishLive(ctx, m)
 }
 
 // Close stops every robot that is driven, ends the sessions, and closes the connection.
