@@ -38,10 +38,19 @@ func DecodeStrictInto(data []byte, v any, depth int) []Problem {
 }
 
 func decodeInto(data []byte, v any, strict bool, depth int) []Problem {
-	if p, bad := checkShapeWithin(data, depth); bad {
-		return []Problem{p}
+	plain := isPlain(data, depth)
+	var err error
+	if plain {
+		err = json.Unmarshal(data, v, json.RejectUnknownMembers(strict))
 	}
-	err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict))
+	if !plain || err != nil {
+		if p, bad := checkShapeWithin(data, depth); bad {
+			return []Problem{p}
+		}
+	}
+	if !plain {
+		err = json.Unmarshal(data, v, json.RejectUnknownMembers(strict))
+	}
 	if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) && semantic.JSONKind == '0' {
 		if whole, changed := withWholeNumbers(data); changed {
 			reflect.ValueOf(v).Elem().SetZero()
@@ -80,6 +89,42 @@ func Encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return b, nil
+}
+
+// isPlain reports whether data breaks no rule of checkShape if it can be decoded at all: it is an object, nested at most
+// to depth, and has no integer of so many digits that it may be beyond maxInt. Token by token the check takes as long as the decoding.
+func isPlain(data []byte, depth int) bool {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	if len(first) == 0 || first[0] != '{' {
+		return false
+	}
+	const maxDigits = 15
+	nested, digits := 0, 0
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if '0' <= c && c <= '9' {
+			if digits++; digits > maxDigits {
+				return false
+			}
+			continue
+		}
+		digits = 0
+		switch c {
+		case '{', '[':
+			if nested++; nested > depth {
+				return false
+			}
+		case '}', ']':
+			nested--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return true
 }
 
 // checkShape checks the rules for every payload, independent of its type: one object,
