@@ -116,7 +116,7 @@ func TestReleasedStopIsPersistedAgainWhenARobotStillReportsIt(t *testing.T) {
 		w.mustRelease("gate-7")
 		w.reports("r1")
 		w.reports("r1", old)
-		w.pass(14500 * time.Millisecond)
+		w.pass(59500 * time.Millisecond)
 		w.listed(false)
 		w.pass(time.Second)
 		w.listed(true, "gate-7")

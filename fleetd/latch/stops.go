@@ -32,8 +32,8 @@ const (
 	// which does not answer.
 	reportedFor = 2 * time.Second
 	// releaseArrives is how long a robot reports a released stop before it is persisted again, for this robot only: of a large fleet
-	// the release takes a while to arrive at the last one.
-	releaseArrives = 15 * time.Second
+	// the release takes a while to arrive at the last one, and what that one says to come back. It is listed at once.
+	releaseArrives = time.Minute
 	// publishAgainEvery is how often the stops of a robot are published again that it does not report.
 	publishAgainEvery = 30 * time.Second
 )

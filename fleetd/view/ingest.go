@@ -51,10 +51,10 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 	case schema.TopicState:
 		doc, ps := schema.Decode[schema.State](m.Payload)
 		problems, do = ps, func(e *entry) {
-			e.state, e.stateAt = &doc, now
 			if !m.Retain {
-				e.ahead = now.Sub(doc.TS.Time())
+				e.compareClock(&doc, now)
 			}
+			e.state, e.stateAt = &doc, now
 		}
 		s.State = &doc
 		s.LastRequest, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
@@ -137,8 +137,24 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 	return d
 }
 
+// compareClock learns from a state by how much fleetd's clock is ahead of the robot's, unless the robot knows that itself. The way of
+// a state, on which it may have waited, seems to make it more: the least difference since the robot started is the nearest one.
+func (e *entry) compareClock(s *schema.State, now time.Time) {
+	if e.heartbeat != nil && e.heartbeat.Boot == s.Boot && e.heartbeat.Clock.Known {
+		return
+	}
+	ahead := now.Sub(s.TS.Time())
+	if e.aheadOf == s.Boot {
+		ahead = min(ahead, e.ahead)
+	}
+	e.ahead, e.aheadOf = ahead, s.Boot
+}
+
 // beat records a heartbeat of the robot, and its round-trip time.
 func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
+	if h.Clock.Known {
+		e.ahead, e.aheadOf = time.Duration(h.Clock.OffsetMS)*time.Millisecond, h.Boot
+	}
 	e.heartbeat, e.facts = &h, e.facts.ApplyHeartbeat(h, now)
 	if trip > 0 {
 		e.facts = e.facts.ApplyRoundTrip(trip, now)

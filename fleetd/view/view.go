@@ -62,7 +62,8 @@ type entry struct {
 	reportedActivities *schema.ReportedSet
 	event              *schema.Event
 	stateAt            time.Time
-	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
+	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's
+	aheadOf            string        // the run of robotd for which that is so
 	outdatedSince      time.Time     // since when its heartbeat names a newer state than has arrived; zero = it does not
 	outdated           bool          // for longer than outdatedGrace
 

@@ -14,7 +14,7 @@ type Urgency uint8
 // The urgencies in rising order.
 const (
 	Clean         Urgency = iota
-	FlushRequests         // within seconds; only commands differ, so an answer that nothing changed need not wait for it
+	FlushRequests         // within seconds; only commands differ, or since when a stop is latched, so an answer that nothing changed need not wait for it
 	FlushSoon             // together with further changes
 	FlushAnswer           // at once, within a rate: an answer depends on it
 	FlushNow              // at once: the permission to move changed

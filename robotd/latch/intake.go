@@ -134,9 +134,12 @@ func (t Step) latchBy(in Input, n uint64, by string) Decision {
 	}
 	t.persist.dirty = true
 	t.setFacts()
-	if d.Shown { // often only the newest revisions of documents have changed
+	switch {
+	case d.Shown:
 		t.Out.Changed(effect.FlushSoon)
-	}
+	case d.Dated: // the live stop and each document of one stop have a time of their own
+		t.Out.Changed(effect.FlushRequests)
+	} // often only the newest revisions of documents have changed
 	for _, a := range d.Altered {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", stopData{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})

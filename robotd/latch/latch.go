@@ -216,7 +216,8 @@ type Decision struct {
 	Transitions []Transition
 	Altered     []Alteration
 	Changed     bool // the state to store has changed
-	Shown       bool // so has what the robot reports of its stops
+	Shown       bool // so has what the robot reports of its stops, other than since when
+	Dated       bool // so has that, or since when they are latched
 	// PartlyIgnored is why not everything in the document counts: stale_revision or
 	// wrong_fleet. Detail explains it.
 	PartlyIgnored schema.Reason

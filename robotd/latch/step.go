@@ -27,8 +27,9 @@ func (s *Latched) step(now schema.Time, f Facts, in Input) Decision {
 	s.Latches = slices.DeleteFunc(s.Latches, func(l Latch) bool { return l.Phase == Free })
 	d.Altered = s.altered(before)
 	d.Changed = d.Changed || len(d.Transitions)+len(d.Altered) > 0
-	d.Shown = !slices.EqualFunc(before, s.Latches, func(was, is Latch) bool {
-		was.Since = is.Since // the live stop and each document of one stop have another time; the next state shows the newest
+	d.Dated = !slices.EqualFunc(before, s.Latches, func(was, is Latch) bool { return was.StopLatch == is.StopLatch })
+	d.Shown = d.Dated && !slices.EqualFunc(before, s.Latches, func(was, is Latch) bool {
+		was.Since = is.Since
 		return was.StopLatch == is.StopLatch
 	})
 	return d
