@@ -87,8 +87,9 @@ type State struct {
 // Config configures a link. Zero durations and sizes mean the defaults in the comments.
 type Config struct {
 	URL string // mqtt, mqtts, ws or wss://host:port; not used with Dial
-	// FallbackURLs are further URLs: after each failed attempt the next one is tried, and after a
-	// session that was up URL first.
+	// FallbackURLs are further URLs. After a failed attempt the next one is tried at once, and after all of them the link
+	// waits. After a session that was up URL is tried first; at an engine whose addresses are nodes of a cluster, another one
+	// than that of the session, without a wait.
 	FallbackURLs []string
 	Dial         func(ctx context.Context) (net.Conn, error) // nil: dial URL
 	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
@@ -135,7 +136,7 @@ type Config struct {
 	DedupKey func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds
-	ConnectTimeout time.Duration // 5 s, each for the dial, the handshake, the subscriptions and the echo
+	ConnectTimeout time.Duration // 5 s, each for the dial, the handshake, the subscriptions and the echo; see try.within
 	// Quiet is after how long without any received message a link with a presence tests
 	// whether it still receives (15 s): it publishes the presence again, which must come
 	// back.
@@ -153,7 +154,8 @@ type Config struct {
 
 	Logger *slog.Logger
 
-	addresses []address // of URL and FallbackURLs; empty with Dial
+	addresses []address                                               // of URL and FallbackURLs; empty with Dial
+	dialURL   func(ctx context.Context, url string) (net.Conn, error) // of tests: instead of the network
 }
 
 // Errors that users of a link distinguish.

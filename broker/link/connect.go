@@ -43,9 +43,11 @@ func (s *session) open(ctx, closing context.Context) error {
 
 func (s *session) connect(ctx context.Context) error {
 	dialed := make(chan error, 1)
+	clientID := s.try.clientID(s.cfg)
+	within := s.try.within(s.cfg)
 	o := mqtt.NewClientOptions().
 		AddBroker("mqtt://broker"). // never dialled, see SetCustomOpenConnectionFn
-		SetClientID(s.cfg.ClientID).
+		SetClientID(clientID).
 		SetProtocolVersion(4). // otherwise the library repeats a refused CONNECT as MQTT 3.1
 		SetCleanSession(true).
 		SetAutoReconnect(false).
@@ -55,7 +57,7 @@ func (s *session) connect(ctx context.Context) error {
 		SetStore(noStore{}).
 		SetKeepAlive(s.cfg.KeepAlive).
 		SetPingTimeout(s.cfg.KeepAlive / 2).
-		SetConnectTimeout(s.cfg.ConnectTimeout).
+		SetConnectTimeout(within).
 		SetWriteTimeout(s.cfg.WriteTimeout).
 		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { s.receive(m) }).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.markEnded(err) })
@@ -80,9 +82,9 @@ func (s *session) connect(ctx context.Context) error {
 		o.SetBinaryWill(will.Topic, will.Payload, will.QoS, will.Retain)
 	}
 	o.SetCustomOpenConnectionFn(func(_ *url.URL, _ mqtt.ClientOptions) (net.Conn, error) {
-		dctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
+		dctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
-		c, err := s.cfg.dialAttempt(dctx, s.attempt)
+		c, err := s.cfg.dialAddress(dctx, s.try.address)
 		if err != nil {
 			dialed <- err
 			return nil, err
@@ -104,8 +106,8 @@ func (s *session) connect(ctx context.Context) error {
 	<-tok.Done() // bounded: by the dial's context, then by the handshake deadline
 	if err := tok.Error(); err != nil {
 		if rc := tok.ReturnCode(); rc >= 1 && rc <= 5 {
-			err := fmt.Errorf("connect as %q: %w: %s", s.cfg.ClientID, ErrRefused, packets.ConnackReturnCodes[rc])
-			if other := s.cfg.Engine.otherEngine(s.cfg.ClientID, rc); other != nil {
+			err := fmt.Errorf("connect as %q: %w: %s", clientID, ErrRefused, packets.ConnackReturnCodes[rc])
+			if other := s.cfg.Engine.otherEngine(clientID, rc); other != nil {
 				err = fmt.Errorf("%w; %w", err, other)
 			}
 			return err
@@ -113,7 +115,7 @@ func (s *session) connect(ctx context.Context) error {
 		if s.conn != nil {
 			s.conn.Close()
 		}
-		return fmt.Errorf("connect as %q: %w", s.cfg.ClientID, err)
+		return fmt.Errorf("connect as %q: %w", clientID, err)
 	}
 	s.workers.Go(s.acknowledge)
 	return nil

@@ -59,21 +59,24 @@ func parseURL(raw string) (address, error) {
 	return a, nil
 }
 
-// dialAttempt opens the connection of an attempt; attempts are counted from 1.
-func (c *Config) dialAttempt(ctx context.Context, attempt int) (net.Conn, error) {
-	if c.Dial != nil {
+// dialAddress opens a connection to the address of that index.
+func (c *Config) dialAddress(ctx context.Context, index int) (net.Conn, error) {
+	switch {
+	case c.Dial != nil:
 		return c.Dial(ctx)
+	case c.dialURL != nil:
+		return c.dialURL(ctx, c.urlOf(index))
 	}
-	return c.dial(ctx, c.addresses[(attempt-1)%len(c.addresses)])
+	return c.dial(ctx, c.addresses[index])
 }
 
-// urlOf is the URL that an attempt dials.
-func (c *Config) urlOf(attempt int) string {
-	if c.Dial != nil {
+// urlOf is the URL of the address of that index.
+func (c *Config) urlOf(index int) string {
+	switch {
+	case c.Dial != nil:
 		return ""
-	}
-	if n := (attempt - 1) % len(c.addresses); n > 0 {
-		return c.FallbackURLs[n-1]
+	case index > 0:
+		return c.FallbackURLs[index-1]
 	}
 	return c.URL
 }

@@ -29,10 +29,13 @@ var engines = map[Engine]struct {
 	// stores it on most nodes; while these elect a leader it acknowledges nothing, with 1024 unacknowledged messages it
 	// reads nothing more of the connection, and after 5 s it closes it.
 	maxLiveQoS byte
+	// cluster says that the addresses of a link are nodes of one cluster: all of them are equal, and what a client finds at
+	// one it finds at each. Otherwise the first address is the preferred broker, and the others are its standbys.
+	cluster bool
 }{
-	Troupe:    {".", 2, 2},
-	Mosquitto: {".", 2, 2},
-	NATS:      {"_", 0, 0},
+	Troupe:    {".", 2, 2, false},
+	Mosquitto: {".", 2, 2, false},
+	NATS:      {"_", 0, 0, true},
 }
 
 // ParseEngine returns the engine of that name.

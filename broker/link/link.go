@@ -63,7 +63,7 @@ func (l *Link) Session() string {
 // broker dials this URL.
 func (l *Link) URL() string {
 	if s := l.current.Load(); s != nil {
-		return s.cfg.urlOf(s.attempt)
+		return s.cfg.urlOf(s.try.address)
 	}
 	return ""
 }
@@ -193,8 +193,9 @@ func (l *Link) run(ctx context.Context) {
 	interval.Multiplier, interval.RandomizationFactor = 2, 0
 	interval.Reset()
 	hadSession := false // an earlier session was up
+	r := newRounds(&l.cfg)
 	for attempt := 1; ; attempt++ {
-		s := newSession(&l.cfg, l.subs, l.dispatcher, attempt)
+		s := newSession(&l.cfg, l.subs, l.dispatcher, attempt, r.next())
 		s.isReconnect = hadSession
 		l.dispatcher.pushState(State{Phase: Connecting, Session: s.id, Attempt: attempt})
 		err := s.open(ctx, l.closing)
@@ -216,12 +217,11 @@ func (l *Link) run(ctx context.Context) {
 				return
 			}
 			attempt = 0
-			if errors.Is(err, ErrNextBroker) {
-				attempt = s.attempt % (1 + len(l.cfg.FallbackURLs))
-			}
-			if time.Since(began) > l.cfg.BackoffMax/2 {
+			lasted := time.Since(began) > l.cfg.BackoffMax/2
+			if lasted {
 				interval.Reset()
 			}
+			r.lost(s.try.address, errors.Is(err, ErrNextBroker), lasted)
 		case errors.Is(err, errClosing):
 			l.closeErr = l.finish(s)
 			return
@@ -230,8 +230,15 @@ func (l *Link) run(ctx context.Context) {
 		case errors.Is(err, ErrRefused):
 			st.Phase = Refused
 		}
-		drawn := time.Duration((0.5 + l.cfg.Random()) * float64(interval.NextBackOff()))
-		st.Err, st.Wait = err, min(drawn, l.cfg.BackoffMax)
+		st.Err = err
+		if !r.atOnce() {
+			mean := interval.InitialInterval
+			if !r.fast() {
+				mean = interval.NextBackOff()
+			}
+			drawn := time.Duration((0.5 + l.cfg.Random()) * float64(mean))
+			st.Wait = max(0, min(drawn, l.cfg.BackoffMax)-r.spent())
+		}
 		if s.sawRival.Load() { // leave the id to the other client for a while, or the two take over each other's sessions all the time
 			st.Contested, st.Wait = true, l.cfg.BackoffMax
 		}

@@ -17,6 +17,7 @@ import (
 type session struct {
 	id         string
 	attempt    int // number of attempts since the last session that was up, from 1
+	try        try
 	cfg        *Config
 	subs       *subscriptions
 	dispatcher *dispatcher
@@ -52,9 +53,9 @@ type outgoing struct {
 	sent chan mqtt.Token
 }
 
-func newSession(cfg *Config, subs *subscriptions, d *dispatcher, attempt int) *session {
+func newSession(cfg *Config, subs *subscriptions, d *dispatcher, attempt int, t try) *session {
 	return &session{
-		id: uuid.NewString(), attempt: attempt, cfg: cfg, subs: subs, dispatcher: d, began: time.Now(),
+		id: uuid.NewString(), attempt: attempt, try: t, cfg: cfg, subs: subs, dispatcher: d, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan outgoing, cfg.Outbox),
 		flushing: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}
