@@ -88,8 +88,8 @@ type State struct {
 type Config struct {
 	URL string // mqtt, mqtts, ws or wss://host:port; not used with Dial
 	// FallbackURLs are further URLs. After a failed attempt the next one is tried at once, and after all of them the link
-	// waits. After a session that was up URL is tried first; at an engine whose addresses are nodes of a cluster, another one
-	// than that of the session, without a wait.
+	// waits. After a session that was up URL is tried first. At an engine whose addresses are nodes of a cluster their order
+	// depends on Name, and another one than that of the session is tried first, without a wait.
 	FallbackURLs []string
 	Dial         func(ctx context.Context) (net.Conn, error) // nil: dial URL
 	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
@@ -233,7 +233,9 @@ func (c *Config) complete() error {
 	if c.Dial != nil {
 		return nil
 	}
-	for _, url := range append([]string{c.URL}, c.FallbackURLs...) {
+	urls := c.Engine.orderNodes(c.Name, append([]string{c.URL}, c.FallbackURLs...))
+	c.URL, c.FallbackURLs = urls[0], urls[1:]
+	for _, url := range urls {
 		to, err := parseURL(url)
 		if err != nil {
 			return err

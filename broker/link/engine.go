@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,6 +60,29 @@ func (e Engine) SubscribeQoS(qos byte) byte { return min(qos, engines[e].maxSubs
 
 // liveQoS returns the QoS of a message for those that are connected now.
 func (e Engine) liveQoS(qos byte) byte { return min(qos, engines[e].maxLiveQoS) }
+
+// orderNodes returns the URLs of a cluster's nodes in the order for a client of that name, whatever their order in its list: clients
+// have the same list as a rule, and are to be on all nodes. At an engine without clusters the order stays, because the first URL is
+// that of the preferred broker.
+//
+// Names that end in odd characters, such as a and 1, go down through the nodes, and the others up. So a pair whose names end in a and
+// b, or in 1 and 2, begins at two of three nodes, and whichever loses its node goes to the third.
+func (e Engine) orderNodes(name string, urls []string) []string {
+	if !engines[e].cluster || len(urls) < 2 || name == "" {
+		return urls
+	}
+	sorted := slices.Sorted(slices.Values(urls)) // each client may have its own list
+	last, n := int(name[len(name)-1]), len(urls)
+	step := 1
+	if last%2 == 1 {
+		step = n - 1
+	}
+	ordered := make([]string, n)
+	for i := range ordered {
+		ordered[i] = sorted[(last+i*step)%n]
+	}
+	return ordered
+}
 
 // ErrOtherEngine: the CONNECT was refused as an engine other than Config.Engine refuses it. No engine says in MQTT 3.1.1 what it
 // is before a client is connected.

@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,24 @@ func TestClientIDAndQoSFitTheEngine(t *testing.T) {
 	}
 	if e, err := ParseEngine("emqx"); err == nil {
 		t.Errorf("%q is an engine", e)
+	}
+}
+
+func TestPairOfClientsIsOnTwoNodesAlsoAfterOneIsLost(t *testing.T) {
+	nodes := []string{"mqtt://n2", "mqtt://n3", "mqtt://n1"}
+	for _, pair := range [][2]string{{"fleetd-a", "fleetd-b"}, {"fleetd-c", "fleetd-d"}, {"fleetd1", "fleetd2"}, {"museum-1", "museum-2"}} {
+		a, b := NATS.orderNodes(pair[0], nodes), NATS.orderNodes(pair[1], nodes)
+		if a[0] == b[0] || a[1] == b[0] || b[1] == a[0] {
+			t.Errorf("%s has %v, %s has %v", pair[0], a, pair[1], b)
+		}
+		for _, order := range [][]string{a, b} {
+			if !slices.Equal(slices.Sorted(slices.Values(order)), slices.Sorted(slices.Values(nodes))) {
+				t.Errorf("%v are not all nodes", order)
+			}
+		}
+	}
+	if got := Troupe.orderNodes("fleetd-a", nodes); !slices.Equal(got, nodes) {
+		t.Errorf("brokers that are no cluster are tried in the order %v", got)
 	}
 }
 

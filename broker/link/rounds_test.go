@@ -84,8 +84,9 @@ func (n *nodes) dialled() []string {
 	return slices.Clone(n.dials)
 }
 
-// atNodes runs f with a link of engine that has been up at the first of three nodes for a minute.
-func atNodes(t *testing.T, engine link.Engine, f func(t *testing.T, n *nodes, l *link.Link, u *userLog)) {
+// atNodes runs f with a link of engine that has been up at the first of three nodes for a minute. At a cluster its name puts n2
+// first, before n1 and n3.
+func atNodes(t *testing.T, engine link.Engine, first string, f func(t *testing.T, n *nodes, l *link.Link, u *userLog)) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		n := &nodes{dial: b.Dial, lost: map[string]bool{}, silent: map[string]bool{}, conns: map[string][]net.Conn{}, began: time.Now()}
 		u := &userLog{}
@@ -95,7 +96,7 @@ func atNodes(t *testing.T, engine link.Engine, f func(t *testing.T, n *nodes, l 
 		l := open(t, link.WithNetwork(cfg, n.connect))
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if l.URL() != "mqtt://n1" {
+		if l.URL() != "mqtt://"+first {
 			t.Fatalf("the link is at %q", l.URL())
 		}
 		f(t, n, l, u)
@@ -103,20 +104,20 @@ func atNodes(t *testing.T, engine link.Engine, f func(t *testing.T, n *nodes, l 
 }
 
 func TestLinkGoesToAnotherNodeOfAClusterAtOnce(t *testing.T) {
-	atNodes(t, link.NATS, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
-		n.lose("n1")
-		time.Sleep(10 * time.Millisecond)
-		synctest.Wait()
-		if l.URL() != "mqtt://n2" {
-			t.Fatalf("the link is at %q; it dialled %v", l.URL(), n.dialled())
-		}
-		// The first address is preferred again, and the lost one comes last.
-		time.Sleep(time.Minute)
-		n.change(func() { n.lost["n1"] = false })
+	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
 		n.lose("n2")
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
 		if l.URL() != "mqtt://n1" {
+			t.Fatalf("the link is at %q; it dialled %v", l.URL(), n.dialled())
+		}
+		// The first address is preferred again, and the lost one comes last.
+		time.Sleep(time.Minute)
+		n.change(func() { n.lost["n2"] = false })
+		n.lose("n1")
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if l.URL() != "mqtt://n2" {
 			t.Fatalf("the link is at %q; it dialled %v", l.URL(), n.dialled())
 		}
 	})
@@ -124,9 +125,9 @@ func TestLinkGoesToAnotherNodeOfAClusterAtOnce(t *testing.T) {
 
 // Nodes that elect a leader answer no CONNECT, and one that they took before they never.
 func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
-	atNodes(t, link.NATS, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
-		n.change(func() { n.silent["n2"], n.silent["n3"] = true, true })
-		n.lose("n1")
+	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
+		n.change(func() { n.silent["n1"], n.silent["n3"] = true, true })
+		n.lose("n2")
 		time.Sleep(6500 * time.Millisecond)
 		n.change(func() { n.silent = map[string]bool{} })
 		time.Sleep(1100 * time.Millisecond)
@@ -143,9 +144,9 @@ func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 }
 
 func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
-	atNodes(t, link.NATS, func(t *testing.T, n *nodes, _ *link.Link, _ *userLog) {
-		n.change(func() { n.silent["n2"], n.silent["n3"] = true, true })
-		n.lose("n1")
+	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, _ *link.Link, _ *userLog) {
+		n.change(func() { n.silent["n1"], n.silent["n3"] = true, true })
+		n.lose("n2")
 		time.Sleep(2 * time.Minute)
 		n.change(func() { n.dials, n.began = nil, time.Now() })
 		time.Sleep(time.Minute)
@@ -157,7 +158,7 @@ func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
 
 // The first broker is preferred, as it may be back in a moment, and the pause doubles once for all brokers.
 func TestLinkWaitsOncePerRoundOfBrokers(t *testing.T) {
-	atNodes(t, link.Troupe, func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
+	atNodes(t, link.Troupe, "n1", func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
 		n.change(func() { n.lost["n2"], n.lost["n3"] = true, true })
 		n.lose("n1")
 		time.Sleep(time.Minute)
