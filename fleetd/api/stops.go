@@ -177,8 +177,8 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	err = s.Stops.StopAndLatch(goesOn, o, func() { t = s.Dispatcher.SendStop(goesOn, x.Batch, x.Commands) })
 	t.AwaitPersisted()
 	unspooled := err != nil
-	if !s.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
+	if others := s.Status().Others; !s.Status().Broker.OK && !(len(others) > 0 && s.connectedWithin(goesOn, reconnectWait)) {
+		return nil, unsent(o.ID, others, t.Persisted())
 	}
 	if !loaded && !live && in.Selector.NeedsView() {
 		return nil, s.stopIncomplete(len(x.Commands))
@@ -189,6 +189,43 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	out.Dup = dup
 	out.NeverSeen = s.neverSeen(in.Selector.IDs)
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
+}
+
+// reconnectWait is how long the answer to a stop waits for the connection to the broker if other instances of fleetd send the
+// stop meanwhile. On another node of a cluster it is there again in a moment, and then the robots that they stopped answer.
+const reconnectWait = 3 * time.Second
+
+// connectedWithin waits until fleetd is connected to the broker, and reports whether it is.
+func (s *server) connectedWithin(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for !s.Status().Broker.OK {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// unsent answers a stop that this instance could not send. It says what is known of its way over the other instances, from which
+// this one heard until it lost its connection: they read stops from the database.
+func unsent(id string, others []string, persisted bool) *Problem {
+	const lost = "fleetd is not connected to the broker"
+	const later = "when the connection is back, robots are stopped with the latched stop "
+	names := strings.Join(others, " and ")
+	switch {
+	case len(others) == 0:
+		return KindBroker.Problem("the stop reached no robot: "+lost+"; "+later+id, "stop the robots at the robots")
+	case persisted:
+		return KindBroker.Problem("it is not known here which robots stopped: "+lost+". The stop "+id+" is in the database, from which "+names+
+			" sends it if it is connected", "look at the robots, or at "+names+"; stop those that still move at the robots")
+	}
+	return KindBroker.Problem("it is not known here whether any robot stopped: "+lost+", and the database, from which "+names+
+		" would send the stop, does not have it yet; "+later+id, "stop the robots at the robots, and give the stop to "+names+", too")
 }
 
 // stopIncomplete answers a stop by the state of robots, which fleetd does not know before it has read its

@@ -257,19 +257,57 @@ func TestStopOfAnInstanceWithoutBrokerIsSentByTheOther(t *testing.T) {
 		r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
 		r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
 		b.sees("r1", "r2")
+		b.until("the two know each other", func() bool { return len(a.Status().Others) == 1 })
 		a.cable.Cut() // the leader publishes no documents
 		for _, selector := range []map[string]any{{"all": true}, {"ids": []string{"r2"}}} {
 			before := b.latched("r2")
-			asked := make(chan struct{})
+			asked := make(chan *api.Problem, 1)
 			go func() { // its answer waits for the broker
-				defer close(asked)
-				_ = a.ask("POST", "/stops", map[string]any{"selector": selector, "by": "anna", "why": "children on the stage"}, nil)
+				asked <- a.ask("POST", "/stops", map[string]any{"selector": selector, "by": "anna", "why": "children on the stage"}, nil)
 			}()
 			b.within(500*time.Millisecond, "r2 to hold the stop", func() bool { return len(b.latched("r2")) > len(before) })
-			<-asked
+			p := <-asked
+			if selector["all"] == nil && (p == nil || !p.Of(api.KindBroker) || !strings.Contains(p.Detail, "is in the database, from which fleetd-b sends it")) {
+				t.Errorf("fleetd-a answers %v", p)
+			}
+			a.until("fleetd-a misses its broker", func() bool { return !a.Status().Broker.OK }) // the first stop goes out before it does
 		}
 		if n := len(strings.Fields(b.latched("r1"))); n != 1 || r1.LiveStops() != 1 || r2.LiveStops() != 1 {
 			t.Errorf("r1 holds %d stops; live stops received: %d and %d, want 1 each", n, r1.LiveStops(), r2.LiveStops())
+		}
+	})
+}
+
+// An instance that is connected again in a moment answers as if nothing had been.
+func TestStopOfAnInstanceThatReconnectsIsAnsweredByTheRobots(t *testing.T) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
+		fleettest.Start(t, "r1", b.broker.Load().Dial)
+		a.sees("r1")
+		b.until("the two know each other", func() bool { return len(a.Status().Others) == 1 })
+		a.cable.Cut()
+		a.until("fleetd-a misses its broker", func() bool { return !a.Status().Broker.OK })
+		time.AfterFunc(500*time.Millisecond, a.cable.Mend)
+		var stopped api.Batch
+		if p := a.ask("POST", "/stops", map[string]any{"selector": map[string]any{"all": true}, "by": "anna", "why": "children on the stage"}, &stopped, "Prefer", "wait=10"); p != nil {
+			t.Fatalf("fleetd-a answers %v", p)
+		}
+		if len(stopped.Commands) != 1 || stopped.Commands[0].State != "SUCCEEDED" {
+			t.Errorf("fleetd-a says of the robots: %+v", stopped.Commands)
+		}
+	})
+}
+
+// Nobody knows of a stop that neither the broker nor the database has.
+func TestStopThatOnlyThisInstanceHasIsNotCalledSent(t *testing.T) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
+		fleettest.Start(t, "r1", b.broker.Load().Dial)
+		a.sees("r1")
+		b.until("the two know each other", func() bool { return len(a.Status().Others) == 1 })
+		a.cutOff()
+		a.until("fleetd-a misses its broker", func() bool { return !a.Status().Broker.OK })
+		p := a.ask("POST", "/stops", map[string]any{"selector": map[string]any{"all": true}, "by": "anna", "why": "children on the stage"}, nil)
+		if p == nil || !p.Of(api.KindBroker) || !strings.Contains(p.Detail, "does not have it yet") {
+			t.Errorf("fleetd-a answers %v", p)
 		}
 	})
 }
