@@ -38,8 +38,7 @@ type node struct {
 	program *launch.Program
 }
 
-// A fleet is three nodes, two instances of fleetd, a pair of Postgres servers, and robots. Each robot and each instance has
-// the nodes in an order of its own.
+// A fleet is three nodes, two instances of fleetd, a pair of Postgres servers, and robots.
 type fleet struct {
 	folder   string
 	programs string // folder with fleetd and robotd
@@ -164,7 +163,7 @@ func (f *fleet) startNodes(ctx context.Context, c config) error {
 			return err
 		}
 	}
-	f.say("three nodes of nats-server have a leader: %s", strings.Join(f.addresses(0), " "))
+	f.say("three nodes of nats-server have a leader: %s", strings.Join(f.addresses(), " "))
 	return nil
 }
 
@@ -259,7 +258,7 @@ func (f *fleet) leaderOf(ctx context.Context, stream string) (*node, error) {
 	return nil, fmt.Errorf("no node leads the stream %s", stream)
 }
 
-// clients returns the names of the users that are connected to a node over MQTT.
+// clients returns the names of robots and fleetd instances whose own connection is to a node.
 func (f *fleet) clients(ctx context.Context, n *node) (users []string) {
 	var state struct {
 		Connections []struct {
@@ -270,17 +269,17 @@ func (f *fleet) clients(ctx context.Context, n *node) (users []string) {
 		return nil
 	}
 	for _, c := range state.Connections {
-		if c.MQTT != "" {
-			users = append(users, c.MQTT)
+		if id, suffix, _ := strings.Cut(c.MQTT, "_"); id != "" && strings.Trim(suffix, "0123456789") == "" { // the number is that of a round of attempts
+			users = append(users, id)
 		}
 	}
 	return users
 }
 
-// addresses are the nodes in the order of the client number i.
-func (f *fleet) addresses(i int) (urls []string) {
-	for k := range f.nodes {
-		urls = append(urls, "mqtt://"+f.nodes[(i+k)%len(f.nodes)].mqtt)
+// addresses are those of the nodes. Each client begins at another one by itself.
+func (f *fleet) addresses() (urls []string) {
+	for _, n := range f.nodes {
+		urls = append(urls, "mqtt://"+n.mqtt)
 	}
 	return urls
 }
@@ -291,7 +290,7 @@ func (f *fleet) startFleetd(ctx context.Context, name string) error {
 		return fmt.Errorf("there is no instance %s", name)
 	}
 	p, err := launch.Start(launch.Command{Name: name, Path: filepath.Join(f.programs, "fleetd"), Env: []string{"TROUPE_FLEETD_BROKER_PASSWORD=" + f.password},
-		Args: []string{"serve", "--dev", "--name", name, "--engine", "nats", "--broker", strings.Join(f.addresses(at), ","), "--database", f.postgres.URL,
+		Args: []string{"serve", "--dev", "--name", name, "--engine", "nats", "--broker", strings.Join(f.addresses(), ","), "--database", f.postgres.URL,
 			"--http", "127.0.0.1:0", "--spool", filepath.Join(f.folder, name+".stops")}})
 	if err != nil {
 		return err
@@ -318,7 +317,7 @@ func (f *fleet) startRobot(i int) error {
 	id := robotID(i)
 	home := f.nodes[i%len(f.nodes)]
 	p, err := launch.Start(home.network.inside(launch.Command{Name: id, Path: filepath.Join(f.programs, "robotd"),
-		Args: []string{"--id", id, "--engine", "nats", "--broker", strings.Join(f.addresses(i), ","), "--password-file", f.passwordFile(),
+		Args: []string{"--id", id, "--engine", "nats", "--broker", strings.Join(f.addresses(), ","), "--password-file", f.passwordFile(),
 			"--data", filepath.Join(f.folder, id), "--page", "off", "--recorder-mib", "8"}}))
 	if err != nil {
 		return err
