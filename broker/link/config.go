@@ -91,7 +91,10 @@ type Config struct {
 	// waits. After a session that was up URL is tried first. At an engine whose addresses are nodes of a cluster their order
 	// depends on Name, and another one than that of the session is tried first, without a wait.
 	FallbackURLs []string
-	Dial         func(ctx context.Context) (net.Conn, error) // nil: dial URL
+	// ReturnToFirst lets a client of a cluster that lost its first node return to it, so that clients that are to be on
+	// different nodes do not meet at one when nodes are lost one after the other.
+	ReturnToFirst bool
+	Dial          func(ctx context.Context) (net.Conn, error) // nil: dial URL
 	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
 	// certificate is used by the next connection. The server name is filled in from the URL
 	// and TLS 1.3 is the minimum; its VerifyConnection is called after the broker's chain
@@ -170,6 +173,8 @@ var (
 	ErrHalfOpen = errors.New("the connection is half-open")
 	// ErrNextBroker: the session was replaced by one with the next of the brokers.
 	ErrNextBroker = errors.New("the next broker is tried")
+	// errFirstIsBack: the session was replaced by one with the first node.
+	errFirstIsBack = errors.New("the first node is back")
 	// ErrOverrun: the user did not handle messages as fast as they came.
 	ErrOverrun = errors.New("receive queue overrun")
 	// ErrUnread: the broker did not read the acknowledgements as fast as it sent messages.

@@ -256,6 +256,8 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 	defer probe.stop()
 	renewal := time.NewTicker(l.cfg.Renewal)
 	defer renewal.Stop()
+	first := time.NewTicker(returnEvery)
+	defer first.Stop()
 	for {
 		select {
 		case <-s.ended:
@@ -271,6 +273,12 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			return why
 		case <-renewal.C:
 			l.subs.renew()
+		case <-first.C:
+			if l.firstIsBack(ctx, s) {
+				l.current.Store(nil)
+				s.close(errFirstIsBack)
+				return errFirstIsBack
+			}
 		case <-probe.timer.C:
 			if halfOpen := probe.check(); halfOpen != nil {
 				l.current.Store(nil)
@@ -287,6 +295,29 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			return ErrClosed
 		}
 	}
+}
+
+const (
+	// returnEvery is how often a client that is not at its first node looks whether that is back. A node that comes back
+	// needs some seconds until its streams are current.
+	returnEvery = 30 * time.Second
+	// returnDial bounds the connection that it makes for this; the link sees to nothing else meanwhile.
+	returnDial = 500 * time.Millisecond
+)
+
+// firstIsBack reports whether the session is to be replaced by one with the first node of the cluster.
+func (l *Link) firstIsBack(ctx context.Context, s *session) bool {
+	if !l.cfg.ReturnToFirst || !engines[l.cfg.Engine].cluster || s.try.address == 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, returnDial)
+	defer cancel()
+	c, err := l.cfg.dialAddress(ctx, 0)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // nothing was written to it
+	return true
 }
 
 // finish publishes the final messages, if the presence was published, and ends the session

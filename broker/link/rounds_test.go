@@ -86,12 +86,13 @@ func (n *nodes) dialled() []string {
 
 // atNodes runs f with a link of engine that has been up at the first of three nodes for a minute. At a cluster its name puts n2
 // first, before n1 and n3.
-func atNodes(t *testing.T, engine link.Engine, first string, f func(t *testing.T, n *nodes, l *link.Link, u *userLog)) {
+func atNodes(t *testing.T, engine link.Engine, first string, returns bool, f func(t *testing.T, n *nodes, l *link.Link, u *userLog)) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		n := &nodes{dial: b.Dial, lost: map[string]bool{}, silent: map[string]bool{}, conns: map[string][]net.Conn{}, began: time.Now()}
 		u := &userLog{}
 		cfg := robotConfig(nil, u)
 		cfg.URL, cfg.FallbackURLs, cfg.Engine = "mqtt://n1", []string{"mqtt://n2", "mqtt://n3"}, engine
+		cfg.ReturnToFirst = returns
 		cfg.Name, cfg.ClientID, cfg.Will, cfg.Presence, cfg.Subscribe = "op1", "op1", nil, nil, nil // NATS admits a robot with any id, our broker does not
 		l := open(t, link.WithNetwork(cfg, n.connect))
 		time.Sleep(time.Minute)
@@ -104,7 +105,7 @@ func atNodes(t *testing.T, engine link.Engine, first string, f func(t *testing.T
 }
 
 func TestLinkGoesToAnotherNodeOfAClusterAtOnce(t *testing.T) {
-	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
 		n.lose("n2")
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
@@ -123,9 +124,28 @@ func TestLinkGoesToAnotherNodeOfAClusterAtOnce(t *testing.T) {
 	})
 }
 
+func TestLinkReturnsToItsFirstNodeIfItIsTo(t *testing.T) {
+	for _, returns := range []bool{true, false} {
+		atNodes(t, link.NATS, "n2", returns, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
+			n.lose("n2")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if l.URL() != "mqtt://n1" {
+				t.Fatalf("the link is at %q; it dialled %v", l.URL(), n.dialled())
+			}
+			n.change(func() { n.lost["n2"] = false })
+			time.Sleep(31 * time.Second)
+			synctest.Wait()
+			if back := l.URL() == "mqtt://n2"; back != returns {
+				t.Errorf("to return: %v, and the link is at %q; it dialled %v", returns, l.URL(), n.dialled())
+			}
+		})
+	}
+}
+
 // Nodes that elect a leader answer no CONNECT, and one that they took before they never.
 func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
-	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
 		n.change(func() { n.silent["n1"], n.silent["n3"] = true, true })
 		n.lose("n2")
 		time.Sleep(6500 * time.Millisecond)
@@ -144,7 +164,7 @@ func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 }
 
 func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
-	atNodes(t, link.NATS, "n2", func(t *testing.T, n *nodes, _ *link.Link, _ *userLog) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, _ *link.Link, _ *userLog) {
 		n.change(func() { n.silent["n1"], n.silent["n3"] = true, true })
 		n.lose("n2")
 		time.Sleep(2 * time.Minute)
@@ -158,7 +178,7 @@ func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
 
 // The first broker is preferred, as it may be back in a moment, and the pause doubles once for all brokers.
 func TestLinkWaitsOncePerRoundOfBrokers(t *testing.T) {
-	atNodes(t, link.Troupe, "n1", func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
+	atNodes(t, link.Troupe, "n1", false, func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
 		n.change(func() { n.lost["n2"], n.lost["n3"] = true, true })
 		n.lose("n1")
 		time.Sleep(time.Minute)

@@ -254,13 +254,14 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.intake = newIntake(f.log, f.readRobot)
 	f.link, err = link.Open(ctx, link.Config{
 		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Engine: f.cfg.Engine, Name: f.cfg.Name, Password: f.cfg.Password,
-		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
-		Subscribe: subscriptions(f.ns, f.cfg.Name),
-		Rival:     f.provesRival,
-		OnMessage: f.receive,
-		OnState:   f.linked,
-		Queue:     65536,
-		Logger:    f.log,
+		ReturnToFirst: true, // two instances on one node of a cluster are both lost with it
+		Presence:      func(session string) link.Message { return f.heartbeat(session, time.Now()) },
+		Subscribe:     subscriptions(f.ns, f.cfg.Name),
+		Rival:         f.provesRival,
+		OnMessage:     f.receive,
+		OnState:       f.linked,
+		Queue:         65536,
+		Logger:        f.log,
 	})
 	close(f.opened)
 	if err != nil {
