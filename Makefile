@@ -42,9 +42,9 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
 # THEN is commands separated by semicolons, such as THEN='perform; kill leader-of=MQTT_msgs; stop'; else it reads them.
-cluster: ## run three nodes of NATS, two fleetd, Postgres with a standby and robots here, and lose what you name (ROBOTS, THEN, ISOLATE=yes as root)
+cluster: ## run three nodes of NATS, two fleetd, Postgres with a standby and robots here, and lose what you name (ROBOTS, THEN, CROWD, ISOLATE=yes as root)
 	@go build -o bin/cluster ./deploy/cluster
-	@exec bin/cluster --robots $(ROBOTS) $(if $(ISOLATE),--isolate) --then '$(THEN)'
+	@exec bin/cluster --robots $(ROBOTS) $(if $(CROWD),--crowd $(CROWD)) $(if $(ISOLATE),--isolate) --then '$(THEN)'
 
 # Runs the tests, and says how long each part took.
 proof := .cache/proof/proof

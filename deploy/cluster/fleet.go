@@ -44,12 +44,17 @@ type fleet struct {
 	programs string // folder with fleetd and robotd
 	server   string // path of nats-server
 	password string // of every user
-	nodes    []*node
-	postgres *pgtest.Pair
-	fleetd   []*launch.Program
-	api      []string // URLs of the instances
-	robots   []*launch.Program
-	networks []*namespace
+	crowd    int    // how many simulated robots may connect beside the others
+	// old are the programs that are at Troupe's broker, see move.
+	old map[string]bool
+	// oldBroker is the URL of that broker.
+	oldBroker string
+	nodes     []*node
+	postgres  *pgtest.Pair
+	fleetd    []*launch.Program
+	api       []string // URLs of the instances
+	robots    []*launch.Program
+	networks  []*namespace
 	// published says that fleetd has the shipped stories.
 	published bool
 	say       func(format string, args ...any)
@@ -58,6 +63,7 @@ type fleet struct {
 // config is what a person chooses.
 type config struct {
 	robots int
+	crowd  int    // users for so many simulated robots, too
 	folder string // for the data; it has to be new
 	root   string // folder of this module
 	// programs is a folder with fleetd and robotd; empty: they are built.
@@ -67,7 +73,7 @@ type config struct {
 
 // start starts everything and returns when all robots are online.
 func start(ctx context.Context, c config, say func(string, ...any)) (f *fleet, err error) {
-	f = &fleet{folder: c.folder, programs: c.programs, say: say}
+	f = &fleet{folder: c.folder, programs: c.programs, crowd: c.crowd, say: say, old: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			f.end()
@@ -84,7 +90,7 @@ func start(ctx context.Context, c config, say func(string, ...any)) (f *fleet, e
 	}
 	if f.programs == "" {
 		f.programs = filepath.Join(c.folder, "bin")
-		build := exec.CommandContext(ctx, "go", "build", "-o", f.programs+"/", "./fleetd", "./robotd")
+		build := exec.CommandContext(ctx, "go", "build", "-o", f.programs+"/", "./broker", "./fleetd", "./robotd")
 		build.Dir = c.root
 		if text, err := build.CombinedOutput(); err != nil {
 			return f, fmt.Errorf("build the programs: %w\n%s", err, text)
@@ -172,6 +178,9 @@ func (f *fleet) users(robots int) []byte {
 	all := []access.User{{Name: "fleetd-a", Role: schema.RoleFleetd}, {Name: "fleetd-b", Role: schema.RoleFleetd}, {Name: "admin", Role: schema.RoleAdmin}}
 	for i := range robots {
 		all = append(all, access.User{Name: robotID(i), Role: schema.RoleRobot})
+	}
+	for i := range f.crowd {
+		all = append(all, access.User{Name: fmt.Sprintf("s%d", i+1), Role: schema.RoleRobot})
 	}
 	passwords := map[string]string{}
 	for _, u := range all {
@@ -269,11 +278,21 @@ func (f *fleet) clients(ctx context.Context, n *node) (users []string) {
 		return nil
 	}
 	for _, c := range state.Connections {
-		if id, suffix, _ := strings.Cut(c.MQTT, "_"); id != "" && strings.Trim(suffix, "0123456789") == "" { // the number is that of a round of attempts
-			users = append(users, id)
+		if user := userOf(c.MQTT); user != "" {
+			users = append(users, user)
 		}
 	}
 	return users
+}
+
+// userOf returns the robot or instance whose own connection has that client id, and nothing for other connections. A number after
+// the name is that of a round of attempts.
+func userOf(clientID string) string {
+	user, suffix, _ := strings.Cut(clientID, "_")
+	if strings.Trim(suffix, "0123456789") != "" {
+		return ""
+	}
+	return user
 }
 
 // addresses are those of the nodes. Each client begins at another one by itself.
@@ -290,8 +309,8 @@ func (f *fleet) startFleetd(ctx context.Context, name string) error {
 		return fmt.Errorf("there is no instance %s", name)
 	}
 	p, err := launch.Start(launch.Command{Name: name, Path: filepath.Join(f.programs, "fleetd"), Env: []string{"TROUPE_FLEETD_BROKER_PASSWORD=" + f.password},
-		Args: []string{"serve", "--dev", "--name", name, "--engine", "nats", "--broker", strings.Join(f.addresses(), ","), "--database", f.postgres.URL,
-			"--http", "127.0.0.1:0", "--spool", filepath.Join(f.folder, name+".stops")}})
+		Args: append([]string{"serve", "--dev", "--name", name, "--database", f.postgres.URL,
+			"--http", "127.0.0.1:0", "--spool", filepath.Join(f.folder, name+".stops")}, f.brokerFlags(name)...)})
 	if err != nil {
 		return err
 	}
@@ -312,17 +331,29 @@ func (f *fleet) passwordFile() string { return filepath.Join(f.folder, "password
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
+// brokerFlags tell a program where it connects.
+func (f *fleet) brokerFlags(name string) []string {
+	if f.old[name] {
+		return []string{"--engine", "troupe", "--broker", f.oldBroker}
+	}
+	return []string{"--engine", "nats", "--broker", strings.Join(f.addresses(), ",")}
+}
+
 // startRobot starts a robotd with a simulated body.
 func (f *fleet) startRobot(i int) error {
 	id := robotID(i)
 	home := f.nodes[i%len(f.nodes)]
 	p, err := launch.Start(home.network.inside(launch.Command{Name: id, Path: filepath.Join(f.programs, "robotd"),
-		Args: []string{"--id", id, "--engine", "nats", "--broker", strings.Join(f.addresses(), ","), "--password-file", f.passwordFile(),
-			"--data", filepath.Join(f.folder, id), "--page", "off", "--recorder-mib", "8"}}))
-	if err != nil {
+		Args: append([]string{"--id", id, "--password-file", f.passwordFile(),
+			"--data", filepath.Join(f.folder, id), "--page", "off", "--recorder-mib", "8"}, f.brokerFlags(id)...)}))
+	switch {
+	case err != nil:
 		return err
+	case i < len(f.robots):
+		f.robots[i] = p
+	default:
+		f.robots = append(f.robots, p)
 	}
-	f.robots = append(f.robots, p)
 	return nil
 }
 

@@ -34,6 +34,10 @@ func command() *cobra.Command {
 		Use: "cluster", Short: "a fleet on three nodes of nats-server, to try out what happens when parts of it end", SilenceUsage: true, SilenceErrors: true,
 		Long: "Reads commands, one a line, from --then (separated by ;) or the standard input:\n\n" + commandsHelp(), Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			script, err := parseScript(then)
+			if err != nil {
+				return err
+			}
 			began := time.Now()
 			say := func(format string, args ...any) {
 				fmt.Fprintf(cmd.OutOrStdout(), "%6.1f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
@@ -50,13 +54,13 @@ func command() *cobra.Command {
 			}
 			defer f.end()
 			say("consoles: %s", strings.Join(f.api, " "))
-			if then != "" {
-				for line := range strings.SplitSeq(then, ";") {
-					say("> %s", strings.TrimSpace(line))
-					if err := f.do(cmd.Context(), strings.Fields(line)); err != nil {
-						return err
-					}
+			for _, words := range script {
+				say("> %s", strings.Join(words, " "))
+				if err := f.do(cmd.Context(), words); err != nil {
+					return err
 				}
+			}
+			if script != nil {
 				return nil
 			}
 			return f.converse(cmd.Context(), cmd.InOrStdin())
@@ -64,7 +68,8 @@ func command() *cobra.Command {
 	}
 	c.Flags().IntVar(&cfg.robots, "robots", 6, "number of robots")
 	c.Flags().BoolVar(&cfg.isolate, "isolate", false, "node n3 and every third robot get a network of their own, for partition; needs root")
-	c.Flags().StringVar(&cfg.programs, "programs", "", "folder with fleetd and robotd; without it they are built")
+	c.Flags().IntVar(&cfg.crowd, "crowd", 0, "of simulated robots for the command crowd, beside the others")
+	c.Flags().StringVar(&cfg.programs, "programs", "", "folder with broker, fleetd and robotd; without it they are built")
 	c.Flags().StringVar(&then, "then", "", "commands, separated by semicolons; after the last one the fleet ends")
 	return c
 }
@@ -127,6 +132,18 @@ var actions = []action{
 		return f.each(args, func(what string) error { _, err := f.loseNode(ctx, what); return err })
 	}},
 	{"database", "kill the Postgres primary during an assignment and a stop", func(ctx context.Context, f *fleet, _ []string) error { return f.loseDatabase(ctx) }},
+	{"away", "n1 2m: kill a node, change retained documents while it is away for so long, start it, and read them there", func(ctx context.Context, f *fleet, args []string) error {
+		if len(args) != 2 {
+			return errors.New("want a node and a duration")
+		}
+		d, err := time.ParseDuration(args[1])
+		if err != nil {
+			return err
+		}
+		return f.away(ctx, args[0], d)
+	}},
+	{"move", "have the fleet on Troupe's broker, then move it to NATS robot by robot, with stops in between", func(ctx context.Context, f *fleet, _ []string) error { return f.move(ctx) }},
+	{"crowd", "connect the robots of --crowd to the three nodes, then as many to Troupe's broker, and measure both", func(ctx context.Context, f *fleet, _ []string) error { return f.compareCrowds(ctx) }},
 	{"retained", "publish 100 retained documents at one node, and read each at another one right after its acknowledgement", func(ctx context.Context, f *fleet, _ []string) error {
 		missed, err := f.readElsewhere(ctx, 100)
 		f.say("%d of 100 retained documents were missing at the other node", missed)
@@ -164,15 +181,39 @@ func commandsHelp() string {
 	return b.String()
 }
 
+// parseScript returns the words of each command of a text, which semicolons separate. It refuses a command that does not exist before
+// anything is started.
+func parseScript(text string) (script [][]string, err error) {
+	for line := range strings.SplitSeq(text, ";") {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if _, err := find(words[0]); err != nil {
+			return nil, err
+		}
+		script = append(script, words)
+	}
+	return script, nil
+}
+
+func find(name string) (action, error) {
+	at := slices.IndexFunc(actions, func(a action) bool { return a.name == name })
+	if at < 0 {
+		return action{}, fmt.Errorf("%s is no command; these are:\n%s", name, commandsHelp())
+	}
+	return actions[at], nil
+}
+
 func (f *fleet) do(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	at := slices.IndexFunc(actions, func(a action) bool { return a.name == words[0] })
-	if at < 0 {
-		return fmt.Errorf("%s is no command; these are:\n%s", words[0], commandsHelp())
+	a, err := find(words[0])
+	if err != nil {
+		return err
 	}
-	return actions[at].run(ctx, f, words[1:])
+	return a.run(ctx, f, words[1:])
 }
 
 func (f *fleet) each(names []string, do func(string) error) error {
