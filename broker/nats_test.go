@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -251,4 +252,63 @@ func TestRevokedRobotIsCutOffNATS(t *testing.T) {
 	if _, code := dial(schema.RoleRobot, "r1"); code != 0 {
 		t.Errorf("a robot that is no longer revoked is refused with code %d", code)
 	}
+}
+
+// nats-server goes on with what it had if a file of its configuration is wrong. Whoever revokes a robot has to learn of it.
+func TestRefusedReloadOfNATSIsLogged(t *testing.T) {
+	s := natstest.Start(t, natsRules(t, "--open"), "")
+	users := filepath.Join(s.Folder, "users")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(users, natsUserLines)
+	lines := make(chan string, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := command()
+	c.SetErr(io.MultiWriter(testlog.Writer(t, "nats-users"), lineWriter(lines)))
+	c.SetArgs([]string{"nats-users", "--users", users, "--out", s.UsersFile(), "--pid-file", s.PIDFile(), "--monitor", s.HTTP, "--broker", "mqtt://" + s.Address})
+	ended := make(chan error, 1)
+	go func() { ended <- c.ExecuteContext(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	await := func(text string) {
+		t.Helper()
+		timeout := time.After(30 * time.Second)
+		for {
+			select {
+			case line := <-lines:
+				if strings.Contains(line, text) {
+					return
+				}
+			case <-timeout:
+				t.Fatalf("nats-users did not log %q", text)
+			}
+		}
+	}
+	await("nats-server has read its configuration")
+	config := filepath.Join(s.Folder, "nats.conf")
+	good, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(config, string(good)+"no_such_setting: [\n")
+	write(users, natsUserLines+"r3 robot\n")
+	await("nats-server did not take its configuration")
+	write(config, string(good))
+	s.Reload(t)
+	await("nats-server has read its configuration")
+}
+
+// lineWriter passes on what is written to it, a line at a time as loggers do.
+type lineWriter chan<- string
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	w <- string(b)
+	return len(b), nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -83,6 +84,8 @@ old one only after its earlier certificates expired.`,
 	f.StringVar(&n.passwords, "passwords", "", "file of htpasswd -B: see broker acl")
 	f.StringVar(&n.out, "out", "", "file to write, which the configuration of nats-server includes")
 	f.StringVar(&n.pidFile, "pid-file", "", "pid_file of nats-server, to signal it; without one, something else has to make it read the file")
+	f.StringVar(&n.monitor, "monitor", "", "address of the state of nats-server, its setting http: http://127.0.0.1:8222; with it, a configuration that nats-server "+
+		"refuses to reload is logged as an error, otherwise only nats-server's log has it")
 	f.StringVar(&url, "broker", "", "address of the nats-server for MQTT: mqtts://host:port, or mqtt:// on this machine")
 	f.StringVar(&name, "name", "fleetd", "name of a user with the role fleetd or admin")
 	f.StringVar(&ca, "ca", "", "PEM file with the CA certificates to trust for the nats-server; default: those of the system")
@@ -123,6 +126,7 @@ func natsTLSConfig(ca, cert, key string) (*tls.Config, error) {
 // natsUsers keeps one file of users.
 type natsUsers struct {
 	users, passwords, out, pidFile string
+	monitor                        string // URL of nats-server's state; empty: nothing says whether it took a change
 	ns                             schema.Namespace
 	ownAccount                     bool // of several fleets on the nats-server
 	log                            *slog.Logger
@@ -131,6 +135,7 @@ type natsUsers struct {
 	revoked  *access.Revoked
 	lists    map[string]jsontext.Value // the newest fleet/revoked by fleet id, as they are kept on the disk
 	signaled []byte                    // what the file had when nats-server was last signaled
+	loading  *reload                   // what nats-server was signaled to read, until it did; nil without monitor
 	fault    string                    // the error that was logged last
 }
 
@@ -177,7 +182,7 @@ func (n *natsUsers) run(ctx context.Context, cfg link.Config) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(n.write(), n.signal())
+		err := errors.Join(n.write(), n.signal(ctx), n.checkReload(ctx))
 		if text := fmt.Sprint(err); err != nil && text != n.fault {
 			n.log.Error("the users of nats-server are not up to date", "err", err)
 		}
@@ -276,9 +281,9 @@ func (n *natsUsers) writeLeft() error {
 	return nil
 }
 
-// signal has nats-server read its configuration again, unless it did since the file changed. Nothing says whether
-// nats-server took it, except its own log: it keeps what it had if any file of its configuration is wrong.
-func (n *natsUsers) signal() error {
+// signal has nats-server read its configuration again, unless it did since the file changed. nats-server keeps what it had if any file
+// of its configuration is wrong, see checkReload.
+func (n *natsUsers) signal(ctx context.Context) error {
 	if n.pidFile == "" {
 		return nil
 	}
@@ -298,11 +303,72 @@ func (n *natsUsers) signal() error {
 	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", id)); err == nil && !strings.HasPrefix(string(comm), "nats-server") {
 		return fmt.Errorf("process %d of %s is %s, not nats-server", id, n.pidFile, strings.TrimSpace(string(comm)))
 	}
+	var before time.Time
+	if n.monitor != "" {
+		if before, err = n.loadTime(ctx); err != nil {
+			return err
+		}
+	}
 	if err := syscall.Kill(id, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("signal nats-server: %w", err)
 	}
 	n.signaled = text
+	if n.monitor != "" {
+		n.loading = &reload{before: before, asked: time.Now()}
+	}
 	return nil
+}
+
+// reload is a signal to nats-server to read its configuration.
+type reload struct {
+	before time.Time // when it had read its configuration last
+	asked  time.Time
+}
+
+// reloadWithin is how long nats-server may take to read its configuration.
+const reloadWithin = 3 * time.Second
+
+// checkReload returns an error while nats-server has not taken the configuration that it was signaled to read: then a revoked robot
+// stays connected. It goes on asking, because a person mends the file and has it read by hand.
+func (n *natsUsers) checkReload(ctx context.Context) error {
+	if n.loading == nil {
+		return nil
+	}
+	at, err := n.loadTime(ctx)
+	switch {
+	case err != nil:
+		return err
+	case at.After(n.loading.before):
+		n.loading = nil
+		n.log.Info("nats-server has read its configuration", "at", at)
+		return nil
+	case time.Since(n.loading.asked) < reloadWithin:
+		return nil
+	}
+	return errors.New("nats-server did not take its configuration, and goes on with the earlier one, so a revoked robot stays connected; " +
+		"its log says which file is wrong: mend that, and run nats-server --signal reload=" + n.pidFile)
+}
+
+// loadTime asks nats-server when it read its configuration last.
+func (n *natsUsers) loadTime(ctx context.Context) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, natsPoll)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(n.monitor, "/")+"/varz", nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %w", err)
+	}
+	defer answer.Body.Close()
+	var state struct {
+		At time.Time `json:"config_load_time"`
+	}
+	if err := json.UnmarshalRead(answer.Body, &state); err != nil {
+		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: decode %s: %w", n.monitor, err)
+	}
+	return state.At, nil
 }
 
 // replaceFile writes a file so that a reader sees either the old content or the new.

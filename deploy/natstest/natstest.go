@@ -65,6 +65,7 @@ func Configure(t testing.TB, folder, users, mqtt string) (path string) {
 	path = filepath.Join(folder, "nats.conf")
 	text := fmt.Sprintf(`server_name: n1
 listen: "127.0.0.1:-1"
+http: "127.0.0.1:-1"
 pid_file: %q
 jetstream { store_dir: %q, max_mem: 64M, max_file: 500M }
 max_payload: 2MB
@@ -90,6 +91,7 @@ func Address(line string) string {
 // A Server is a nats-server that runs until the test ends.
 type Server struct {
 	Address string // for MQTT
+	HTTP    string // URL of its state
 	Folder  string // with its configuration
 	lines   chan string
 }
@@ -126,6 +128,9 @@ func Start(t testing.TB, users, mqtt string) *Server {
 	})
 	s.Await(t, func(line string) bool {
 		s.Address = max(s.Address, Address(line))
+		if _, at, ok := strings.Cut(line, "Starting http monitor on "); ok {
+			s.HTTP = "http://" + at
+		}
 		return strings.Contains(line, "Server is ready")
 	})
 	return s
