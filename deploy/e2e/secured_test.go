@@ -39,6 +39,9 @@ func newSecuredIn(t *testing.T, k variant) *secured {
 	for _, name := range []string{"broker", "fleetd"} {
 		s.mustRunCLI("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
 	}
+	if k.cluster {
+		s.mustRunCLI("ca", "server", "--node", "--dir", s.keys, "--ip", "127.0.0.1", "--dns", "localhost", "--out", filepath.Join(folder, "node"))
+	}
 	if err := os.Rename(filepath.Join(s.keys, vault.RootKeyFile), filepath.Join(folder, "in-a-safe")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +64,10 @@ func (s *secured) startBroker(at string) {
 	switch {
 	case s.variant.mosquitto:
 		s.address = s.startShippedMosquitto()
+		return
+	case s.variant.cluster:
+		s.startNATSCluster("fleetd fleetd\nr7 robot\n", filepath.Join(s.folder, "node.pem"), filepath.Join(s.folder, "node.key.pem"),
+			filepath.Join(s.keys, vault.IssuersFile))
 		return
 	case s.variant.nats:
 		// The certificate of the recorder is that of a fleetd instance with the name admin.

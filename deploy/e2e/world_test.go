@@ -24,9 +24,10 @@ type world struct {
 	folder  string
 	variant variant
 
-	broker        *process // nil with a stock Mosquitto
-	address       string   // of the broker itself
-	toolsProxy    *proxy   // for clients other than robots and fleetd
+	broker        *process   // nil with a stock Mosquitto
+	nodes         []*process // of a cluster
+	address       string     // of the broker itself
+	toolsProxy    *proxy     // for clients other than robots and fleetd
 	fleetdProxy   *proxy
 	robotProxies  map[string]*proxy // by robot id
 	observer      *observer
@@ -45,6 +46,7 @@ type world struct {
 type variant struct {
 	mosquitto bool // the broker is a stock Mosquitto, with the shipped limits and generated access rules
 	nats      bool // the broker is one node of NATS, with generated access rules
+	cluster   bool // of NATS: three nodes
 	postgres  bool // fleetd's database is Postgres, otherwise SQLite
 }
 

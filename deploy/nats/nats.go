@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ type Node struct {
 	Cluster string
 	Nodes   []string
 	// Certificate, Key and CA are files in PEM form. Clients then have to present a certificate of that CA, which says
-	// who they are, and so have the other nodes. Without them clients need passwords, and nodes trust each other.
+	// who they are, and so have the other nodes, with a certificate of fleetd ca server --node. Without them clients need passwords, and nodes trust each other.
 	Certificate, Key, CA string
 }
 
@@ -47,6 +48,13 @@ func WriteConfig(w io.Writer, n Node) error {
 	}
 	if len(n.Nodes) > 0 && len(n.Nodes) != 3 {
 		return fmt.Errorf("node %s: %d nodes: want 3, of which any 2 go on", n.Name, len(n.Nodes))
+	}
+	if n.CA != "" {
+		for _, one := range n.Nodes { // nats-server compares names only, so a node could not connect to any other
+			if host, _, err := net.SplitHostPort(one); err != nil || net.ParseIP(host) != nil {
+				return fmt.Errorf("node %s: %s in the list of nodes: want name:port, with a name of the certificate of that node", n.Name, one)
+			}
+		}
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

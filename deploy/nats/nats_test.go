@@ -11,7 +11,7 @@ import (
 
 func clustered() nats.Node {
 	return nats.Node{Name: "n2", MQTT: "0.0.0.0:8883", Store: "/var/lib/nats", Users: "users.conf", Cluster: "10.0.0.2:6222",
-		Nodes: []string{"10.0.0.1:6222", "10.0.0.2:6222", "10.0.0.3:6222"}, Certificate: "/etc/nats/server.pem", Key: "/etc/nats/server.key", CA: "/etc/nats/ca.pem"}
+		Nodes: []string{"n1.example:6222", "n2.example:6222", "n3.example:6222"}, Certificate: "/etc/nats/server.pem", Key: "/etc/nats/server.key", CA: "/etc/nats/ca.pem"}
 }
 
 func TestConfigurationOfOneNodeAndOfThree(t *testing.T) {
@@ -31,6 +31,7 @@ func TestConfigurationWithMissingPartsIsRefused(t *testing.T) {
 	for want, change := range map[string]func(*nats.Node){
 		"want 3, of which any 2 go on":      func(n *nats.Node) { n.Nodes = n.Nodes[:2] },
 		"the list of all nodes, or neither": func(n *nats.Node) { n.Nodes = nil },
+		"want name:port":                    func(n *nats.Node) { n.Nodes[0] = "10.0.0.1:6222" },
 		"its key and the CA, or none":       func(n *nats.Node) { n.CA = "" },
 	} {
 		n := clustered()

@@ -109,6 +109,26 @@ func TestRobotCertificateIsValidForNinetyDays(t *testing.T) {
 	}
 }
 
+// A node of nats-server is a server for its clients and a client of the other nodes, and no robot or instance.
+func TestNodeCertificateIsValidForBothSidesAndHasNoHolder(t *testing.T) {
+	a := authority(t, morning)
+	p, err := a.Node([]string{"n1.museum.example"}, []netip.Addr{netip.MustParseAddr("10.0.0.2")}, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		if err := check(a, p.Certificate, usage, morning); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.Verify(p.Certificate, morning); err == nil {
+		t.Error("a node's certificate has a holder")
+	}
+	if _, err := a.Node(nil, []netip.Addr{netip.MustParseAddr("10.0.0.2")}, morning); err == nil {
+		t.Error("the certificate of a node without a name was issued")
+	}
+}
+
 func TestServerCertificateIsNotValidForClients(t *testing.T) {
 	a := authority(t, morning)
 	p, err := a.Server([]string{"broker.museum.example"}, []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("::1")}, morning)

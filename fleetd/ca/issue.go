@@ -52,11 +52,25 @@ func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey
 // Clients compare the name or address that they connect to with dns and ips, so there must
 // be at least one. It is not valid for a client.
 func (a *Authority) Server(dns []string, ips []netip.Addr, now time.Time) (p Pair, err error) {
+	return a.server(dns, ips, now, x509.ExtKeyUsageServerAuth)
+}
+
+// Node issues the certificate of a node of a cluster of nats-server: the TLS server certificate for its clients, with which it
+// also connects to the other nodes. These compare one of dns with the names of the nodes; addresses do not count. It says nothing
+// of a robot or a fleetd instance, so it is nobody's identity at a broker.
+func (a *Authority) Node(dns []string, ips []netip.Addr, now time.Time) (Pair, error) {
+	if len(dns) == 0 {
+		return Pair{}, fmt.Errorf("the certificate of a node needs the name under which the other nodes reach it")
+	}
+	return a.server(dns, ips, now, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+}
+
+func (a *Authority) server(dns []string, ips []netip.Addr, now time.Time, usages ...x509.ExtKeyUsage) (p Pair, err error) {
 	template := &x509.Certificate{
 		DNSNames:  dns,
 		NotBefore: now.Add(-Backdate), NotAfter: now.Add(ServerLife),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage: usages,
 	}
 	for _, ip := range ips {
 		template.IPAddresses = append(template.IPAddresses, ip.Unmap().AsSlice())

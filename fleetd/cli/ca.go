@@ -95,10 +95,12 @@ func (p *pairFlags) save(sh *shell, make func(*vault.Vault, time.Time) (ca.Pair,
 func (sh *shell) caServer() *cobra.Command {
 	var p pairFlags
 	var dns, ips []string
+	var node bool
 	c := &cobra.Command{
 		Use: "server", Short: "make the TLS server certificate of a broker or a fleetd instance", Args: cobra.NoArgs,
 		Long: `Make a TLS server certificate, valid for 398 days. It must contain every name and address
-under which clients reach the server.`,
+under which clients reach the server. With --node it is that of a node of nats-server in a
+cluster, which connects to the other nodes with it, and needs a name.`,
 		Example: "  fleetd ca server --dir ca --dns broker.museum.example --ip 10.0.0.2 --out broker",
 		RunE: run(func(*cobra.Command, []string) error {
 			var addresses []netip.Addr
@@ -112,12 +114,21 @@ under which clients reach the server.`,
 			if len(dns)+len(ips) == 0 {
 				return usage("write --dns NAME or --ip ADDRESS under which clients reach the server")
 			}
-			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) { return v.Server(dns, addresses, now) })
+			if node && len(dns) == 0 {
+				return usage("write --dns NAME under which the other nodes reach this one")
+			}
+			return p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
+				if node {
+					return v.Node(dns, addresses, now)
+				}
+				return v.Server(dns, addresses, now)
+			})
 		}),
 	}
 	p.flags(c, "server")
 	c.Flags().StringSliceVar(&dns, "dns", nil, "name of the server; may be repeated")
 	c.Flags().StringSliceVar(&ips, "ip", nil, "address of the server; may be repeated")
+	c.Flags().BoolVar(&node, "node", false, "for a node of nats-server in a cluster")
 	return c
 }
 

@@ -22,7 +22,7 @@ func command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "render", Short: "print the configuration of one node of nats-server", Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		Example: "  go run ./deploy/nats/render --name n1 --mqtt 0.0.0.0:8883 --cluster 10.0.0.1:6222 \\\n" +
-			"    --nodes 10.0.0.1:6222,10.0.0.2:6222,10.0.0.3:6222 > nats.conf",
+			"    --nodes n1.example:6222,n2.example:6222,n3.example:6222 > nats.conf",
 		RunE: func(c *cobra.Command, _ []string) error { return nats.WriteConfig(c.OutOrStdout(), n) },
 	}
 	f := c.Flags()
@@ -34,7 +34,7 @@ func command() *cobra.Command {
 	f.StringVar(&n.PIDFile, "pid-file", "", "file for its process id")
 	f.StringVar(&n.Users, "users", "users.conf", "file that broker acl --for nats printed, relative to the configuration")
 	f.StringVar(&n.Cluster, "cluster", "", "address for the other nodes; empty for a node of its own")
-	f.StringSliceVar(&n.Nodes, "nodes", nil, "these addresses of all three nodes")
+	f.StringSliceVar(&n.Nodes, "nodes", nil, "these addresses of all three nodes, as name:port; with TLS the names are those of their certificates")
 	f.StringVar(&n.Certificate, "cert", "/etc/nats/server.pem", "certificate of the node; empty: no TLS, and clients need passwords")
 	f.StringVar(&n.Key, "key", "/etc/nats/server.key", "its key")
 	f.StringVar(&n.CA, "ca", "/etc/nats/ca.pem", "CA of the fleet")
