@@ -30,7 +30,7 @@ import (
 // simCommand is for trying out and measuring a fleet that does not exist.
 func simCommand() *cobra.Command {
 	cfg := crowd.Config{LinkLoss: map[schema.ModeID]schema.LinkLoss{}}
-	var engine, ca, passwordFile, scenario, level, bootMode, profiles string
+	var engine, ca, passwordFile, scenario, level, bootMode, profiles, namespace string
 	var linkLoss map[string]string
 	var every time.Duration
 	c := &cobra.Command{
@@ -51,7 +51,7 @@ newest live stop. At the end, each kind of error is printed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			cfg.Version = build.Version()
-			cfg.BootMode = schema.ModeID(bootMode)
+			cfg.BootMode, cfg.Namespace = schema.ModeID(bootMode), schema.Namespace(namespace)
 			for m, loss := range linkLoss {
 				cfg.LinkLoss[schema.ModeID(m)] = schema.LinkLoss(loss)
 			}
@@ -101,6 +101,7 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.IntVar(&cfg.First, "first", 1, "number of the first one, for a second process beside another")
 	f.StringVar(&cfg.Broker, "broker", robot.DefaultBroker, "mqtt://host:port or mqtts://host:port")
 	f.StringVar(&engine, "engine", string(link.Troupe), "engine of that broker: troupe, mosquitto or nats")
+	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.StringVar(&ca, "broker-ca", "", "PEM file with the CAs of an mqtts broker; default: those of the system")
 	f.StringVar(&passwordFile, "password-file", "", "file with the password of each of the robots; default: they have none")
 	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, to a broker on this machine: "+

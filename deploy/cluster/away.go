@@ -50,35 +50,53 @@ func (f *fleet) away(ctx context.Context, name string, d time.Duration) error {
 		return err
 	}
 	began := time.Now()
-	came := make(chan string, 2*len(topics))
-	reader, err := f.client(ctx, "reader", n, link.Config{Subscribe: []link.Subscription{{Filter: schema.DefaultNamespace.Topic(schema.TopicBlob, "+"), QoS: 1}},
-		OnMessage: func(m link.Message) { came <- m.Topic }})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = reader.Close(context.Background()) }()
-	there := map[string]bool{}
-	for limit := time.After(10 * time.Second); len(there) < len(topics); {
-		select {
-		case topic := <-came:
-			if slices.Contains(topics, topic) {
-				there[topic] = true
-			}
-			continue
-		case <-limit:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	f.say("%s was away for %.0f s", name, began.Sub(killed).Seconds())
+	for _, after := range []time.Duration{0, 5 * time.Second} { // the first client of a node has it read what is retained
+		if err := sleep(ctx, time.Until(began.Add(after))); err != nil {
+			return err
 		}
-		break
+		there, err := f.readRetained(ctx, n, topics)
+		if err != nil {
+			return err
+		}
+		f.say("a client that connects %v after it said that it has all there is gets %d of the %d documents", after, there, len(topics))
 	}
-	f.say("%s was away for %.0f s: %d of the %d documents are there %.1f s after it said that it has all there is", name, began.Sub(killed).Seconds(),
-		len(there), len(topics), time.Since(began).Seconds())
 	for _, topic := range topics { // leaves the cluster as it was
 		if err := f.retain(ctx, writer, topic, ""); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readRetained returns how many of the retained documents a new client of a node gets within 3 s.
+func (f *fleet) readRetained(ctx context.Context, n *node, topics []string) (int, error) {
+	came := make(chan string, 2*len(topics))
+	reader, err := f.client(ctx, "reader", n, link.Config{Subscribe: []link.Subscription{{Filter: schema.DefaultNamespace.Topic(schema.TopicBlob, "+"), QoS: 1}},
+		OnMessage: func(m link.Message) {
+			select {
+			case came <- m.Topic:
+			default: // more than there are
+			}
+		}})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = reader.Close(context.Background()) }()
+	there := map[string]bool{}
+	for limit := time.After(3 * time.Second); len(there) < len(topics); {
+		select {
+		case topic := <-came:
+			if slices.Contains(topics, topic) {
+				there[topic] = true
+			}
+		case <-limit:
+			return len(there), nil
+		case <-ctx.Done():
+			return len(there), context.Cause(ctx)
+		}
+	}
+	return len(there), nil
 }
 
 // retain publishes a retained document, or deletes it if it is empty, and waits for the acknowledgement.

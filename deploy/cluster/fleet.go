@@ -173,21 +173,34 @@ func (f *fleet) startNodes(ctx context.Context, c config) error {
 	return nil
 }
 
-// users is the block authorization of all nodes.
+// neighbour is the namespace, and account of NATS, of another fleet on the cluster, which has the crowd only; the names of its robots begin
+// with t.
+const neighbour schema.Namespace = "neighbour"
+
+// users is the block authorization of all nodes, or the block accounts if there is a crowd, a part of which is another fleet.
 func (f *fleet) users(robots int) []byte {
 	all := []access.User{{Name: "fleetd-a", Role: schema.RoleFleetd}, {Name: "fleetd-b", Role: schema.RoleFleetd}, {Name: "admin", Role: schema.RoleAdmin}}
 	for i := range robots {
 		all = append(all, access.User{Name: robotID(i), Role: schema.RoleRobot})
 	}
+	if f.crowd == 0 {
+		return f.rights(all, schema.DefaultNamespace, false)
+	}
+	others := []access.User{{Name: "admin-t", Role: schema.RoleAdmin}}
 	for i := range f.crowd {
 		all = append(all, access.User{Name: fmt.Sprintf("s%d", i+1), Role: schema.RoleRobot})
+		others = append(others, access.User{Name: fmt.Sprintf("t%d", i+1), Role: schema.RoleRobot})
 	}
+	return slices.Concat([]byte("accounts {\n"), f.rights(all, schema.DefaultNamespace, true), f.rights(others, neighbour, true), []byte("}\n"))
+}
+
+func (f *fleet) rights(users []access.User, ns schema.Namespace, account bool) []byte {
 	passwords := map[string]string{}
-	for _, u := range all {
+	for _, u := range users {
 		passwords[u.Name] = f.password
 	}
 	var b bytes.Buffer
-	if err := access.WriteNATSUsers(&b, all, schema.DefaultNamespace, passwords, false); err != nil {
+	if err := access.WriteNATSUsers(&b, users, ns, passwords, account); err != nil {
 		panic(err) // a buffer takes everything
 	}
 	return b.Bytes()
@@ -247,6 +260,7 @@ func (f *fleet) leaderOf(ctx context.Context, stream string) (*node, error) {
 		}
 		var state struct {
 			Accounts []struct {
+				Name    string
 				Streams []struct {
 					Name    string
 					Cluster struct{ Leader string }
@@ -257,6 +271,9 @@ func (f *fleet) leaderOf(ctx context.Context, stream string) (*node, error) {
 			continue
 		}
 		for _, a := range state.Accounts {
+			if a.Name == string(neighbour) {
+				continue
+			}
 			for _, s := range a.Streams {
 				if i := slices.IndexFunc(f.nodes, func(n *node) bool { return n.name == s.Cluster.Leader }); s.Name == stream && i >= 0 && f.nodes[i].program.Running() {
 					return f.nodes[i], nil

@@ -144,6 +144,7 @@ var actions = []action{
 	}},
 	{"move", "have the fleet on Troupe's broker, then move it to NATS robot by robot, with stops in between", func(ctx context.Context, f *fleet, _ []string) error { return f.move(ctx) }},
 	{"crowd", "connect the robots of --crowd to the three nodes, then as many to Troupe's broker, and measure both", func(ctx context.Context, f *fleet, _ []string) error { return f.compareCrowds(ctx) }},
+	{"neighbours", "connect the robots of --crowd of two fleets, and measure what one notices of a burst and of a lost node in the other one", func(ctx context.Context, f *fleet, _ []string) error { return f.neighbours(ctx) }},
 	{"retained", "publish 100 retained documents at one node, and read each at another one right after its acknowledgement", func(ctx context.Context, f *fleet, _ []string) error {
 		missed, err := f.readElsewhere(ctx, 100)
 		f.say("%d of 100 retained documents were missing at the other node", missed)
