@@ -30,6 +30,7 @@ type Site struct {
 	InWindow    bool        `json:"in_window" doc:"its robots may be changed now: a maintenance window is open, or it has none"`
 	WindowOpens schema.Time `json:"window_opens_at,omitzero" doc:"when the next window opens"`
 	LocalTime   string      `json:"local_time" doc:"what clocks show there" example:"Mon 09:30 CET"`
+	Map         *SiteMap    `json:"map,omitempty" doc:"the image of its floor, which GET /sites/{id}/map downloads"`
 	Owner       string      `json:"owner,omitempty" doc:"the folder that it was applied from"`
 	Changed     schema.Time `json:"changed_at"`
 	By          string      `json:"changed_by"`
@@ -128,7 +129,7 @@ const calendarRight = auth.Assign | auth.Command
 func (s *server) sites(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-sites", Method: http.MethodGet, Path: "/sites", Tag: "schedules", Right: auth.View,
-		Summary:     "List sites with their opening hours and maintenance windows",
+		Summary:     "List sites with their opening hours, maintenance windows and maps",
 		Description: "Also those that fleetd knows only as the label site of robots: then zone is empty.",
 		Use:         "site list",
 		Columns:     "SITE id | ROBOTS robots | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText()",
@@ -138,23 +139,32 @@ func (s *server) sites(t *operation.Table) {
 		if err != nil {
 			return nil, s.fail(err, "sites")
 		}
-		robots := map[string]int{}
+		images, err := s.Schedules.SiteMaps(ctx)
+		if err != nil {
+			return nil, s.fail(err, "maps of sites")
+		}
+		sites := map[string]Site{}
+		for _, row := range rows {
+			sites[row.ID] = s.siteOf(row)
+		}
+		for _, m := range images {
+			one, shown := sites[m.Site], siteMapOf(m)
+			one.ID, one.Map = m.Site, &shown
+			sites[m.Site] = one
+		}
 		for _, r := range visible(in.principal, s.View.Robots()) {
 			if id := r.Labels[auth.SiteLabel]; id != "" {
-				robots[id]++
+				one := sites[id]
+				one.ID = id
+				one.Robots++
+				sites[id] = one
 			}
 		}
 		out := SiteList{Sites: []Site{}}
-		for _, row := range rows {
-			if ofSite(in.principal, row.ID) == nil {
-				one := s.siteOf(row)
-				one.Robots = robots[row.ID]
+		for id, one := range sites {
+			if one.Robots > 0 || ofSite(in.principal, id) == nil {
 				out.Sites = append(out.Sites, one)
 			}
-			delete(robots, row.ID)
-		}
-		for id, n := range robots {
-			out.Sites = append(out.Sites, Site{ID: id, Robots: n})
 		}
 		slices.SortFunc(out.Sites, func(a, b Site) int { return strings.Compare(a.ID, b.ID) })
 		return &answer[SiteList]{out}, nil

@@ -128,6 +128,7 @@ func (s *server) operations() []operation.Operation {
 	s.contentPins(t)
 	s.policies(t)
 	s.sites(t)
+	s.siteMaps(t)
 	s.schedules(t)
 	s.notifications(t)
 	s.commands(t)
@@ -200,7 +201,8 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 		}
 		limit, timeout := int64(MaxBody), databaseTimeout
 		switch {
-		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"), r.URL.Path == Prefix+importPath:
+		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"), r.URL.Path == Prefix+importPath,
+			r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/sites/") && strings.HasSuffix(r.URL.Path, "/map"):
 			limit, timeout = score.MaxAsset, assetTimeout
 		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, schema.RecordsPath):
 			limit = schema.MaxRecordBytes // which go to the disk as they come

@@ -63,6 +63,7 @@ const (
 	ActionSignOut               Action = "sign out"
 	ActionSessionEnd            Action = "session end"
 	ActionSite                  Action = "site"
+	ActionSiteMap               Action = "site map"
 	ActionSchedule              Action = "schedule"
 	ActionScheduleRun           Action = "schedule run"
 	ActionBackup                Action = "backup"
@@ -145,6 +146,7 @@ var Actions = []ActionRow{
 	{ActionSignOut, "sign out"},
 	{ActionSessionEnd, "end a session"},
 	{ActionSite, "change the hours of a site"},
+	{ActionSiteMap, "change the map of a site"},
 	{ActionSchedule, "save a schedule"},
 	{ActionScheduleRun, "run a schedule"},
 	{ActionBackup, "make a backup"},

@@ -23,6 +23,8 @@ type Schedules struct{ Deps }
 type (
 	// Site is a site with what the database knows of the change.
 	Site = store.Site
+	// SiteMap is the map of a site, without its image.
+	SiteMap = store.SiteMap
 	// Schedule is a schedule with its place in time.
 	Schedule = store.Schedule
 	// ScheduleRun is one instant of a schedule that was run or missed.

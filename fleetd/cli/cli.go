@@ -138,7 +138,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		return nil
 	}
 	root.AddCommand(
-		sh.serveCommand(), sh.setupCommand(), sh.doctorCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(),
+		sh.serveCommand(), sh.setupCommand(), sh.doctorCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(), sh.siteCommand(),
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.keyCommand(), sh.policyCommand(),
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),

@@ -40,6 +40,8 @@ var fakeFiles = map[string]string{
 	"activity.yaml": "activity: greet\nacts:\n  - act: welcome\n",
 	"gong.wav":      "RIFF",
 	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\n",
+	"map.yaml":      "image: map.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n",
+	"map.pgm":       "P5 1 1 255\n0",
 	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\n",
 	"phones.yaml":   "receiver: phones\nkind: ntfy\n",
 	"night.yaml":    "route: night\nreceiver: phones\n",

@@ -30,6 +30,8 @@ type auditedChange struct {
 // auditedChangeFiles are the files of the lines.
 var auditedChangeFiles = map[string]string{
 	"berlin.yaml": "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
+	"map.yaml":    "image: map.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n",
+	"map.pgm":     "P5 1 1 255\n0",
 	"morning.yaml": "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " +
 		reason + "\n",
 	"phones.yaml":       "receiver: phones\nkind: webhook\nurl: http://127.0.0.1:9/\ntoken: t0ps3cret\nwhy: " + reason + "\n",
@@ -141,6 +143,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "desired", line: "desired mode ato r1", what: "desired", target: "mode ato"},
 
 		{operation: "put-site", line: "site set berlin.yaml", what: "site", target: "site berlin"},
+		{operation: "put-site-map", line: "site map set berlin map.yaml", what: "site map", target: "site berlin"},
+		{operation: "delete-site-map", line: "site map delete berlin", what: "site map", target: "site berlin"},
 		{operation: "put-schedule", line: "schedule put morning.yaml", what: "schedule", target: "schedule morning"},
 		{operation: "delete-schedule", line: "schedule delete morning", what: "delete", target: "schedule morning"},
 		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},

@@ -68,15 +68,9 @@ func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
 	out := &api.DesiredPoints{ID: id, MapSHA256: p.onMap, Points: map[string]api.Point{}, Replace: p.replace}
 	for _, text := range p.add {
 		name, place, _ := strings.Cut(text, "=")
-		var at []float64
-		for word := range strings.SplitSeq(place, ",") {
-			v, err := schema.ReadFloat(word)
-			if refused := (*schema.NumberRefused)(nil); errors.As(err, &refused) {
-				return nil, usage("--add %s: %v", text, err)
-			} else if err != nil {
-				return nil, usage("--add %s: write NAME=X,Y or NAME=X,Y,HEADING", text)
-			}
-			at = append(at, v)
+		at, err := readNumbers("--add "+text, place, "NAME=X,Y or NAME=X,Y,HEADING")
+		if err != nil {
+			return nil, err
 		}
 		switch len(at) {
 		case 2:
@@ -88,6 +82,20 @@ func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
 		}
 	}
 	return out, nil
+}
+
+// readNumbers reads numbers with commas between them; form is how a flag is written.
+func readNumbers(flag, text, form string) (all []float64, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		v, err := schema.ReadFloat(word)
+		if refused := (*schema.NumberRefused)(nil); errors.As(err, &refused) {
+			return nil, usage("%s: %v", flag, err)
+		} else if err != nil {
+			return nil, usage("%s: write %s", flag, form)
+		}
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // taughtPoints are points that were taught on one robot, to add to the places of robots.

@@ -189,7 +189,6 @@ var groups = map[string]string{
 	"session":  "sign-ins in browsers",
 	"rollout":  "contents on their way to robots in waves: plan, create, start, watch, pause, abort, rollback",
 	"pin":      "what people pinned on robots: list, set, remove",
-	"site":     "opening hours and maintenance windows: list, hours, week, set",
 	"schedule": "what happens at which times: list, put, next, runs",
 	"token":    "access tokens, with which programs make requests as a user",
 }

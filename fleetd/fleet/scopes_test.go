@@ -56,6 +56,9 @@ func twoSites(w *world) {
 		w.must("PUT", "/sites/"+site, map[string]any{"zone": "Europe/Berlin", "open": map[string]any{"mode": "ato"},
 			"hours": map[string]any{"mon": []string{"09:00-18:00"}}}, nil)
 	}
+	for _, id := range []string{"lobby", "hall"} {
+		w.must("PUT", "/sites/"+id+"/map?resolution_m=0.05", "P5 1 1 255\n0", nil)
+	}
 	w.must("PUT", "/schedules/hall", map[string]any{"cron": "0 9 * * *", "zone": "UTC", "action": map[string]any{"mode": "ato"},
 		"selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.sleep(time.Second) // the reason of an assignment is found by its time

@@ -95,6 +95,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a policy of another version is a conflict", policyOfAnotherVersionIsAConflict},
 
 		{"a site is read back", sitesAreReadBack},
+		{"a map of a site is read back", siteMapsAreReadBack},
 		{"a schedule is read back", schedulesAreReadBack},
 		{"events of types come in pages", eventsOfTypesComeInPages},
 		{"notifications are delivered in order", notificationsAreDeliveredInOrder},

@@ -240,7 +240,7 @@ func TestStepsOfAnEarlierReleaseAreRenamed(t *testing.T) {
 			execute(t, db, `UPDATE decommissions SET step = $1`, was)
 			for _, undo := range []string{`DROP TABLE backups`, `DROP TABLE measurement_days`, `DROP TABLE measurement_hours`, `DROP TABLE measurement_minutes`,
 				`DROP TABLE fleet_alert_acks`, `DROP TABLE notifications`, `DROP TABLE routes`, `DROP TABLE receivers`,
-				`DROP TABLE folder_objects`, `DROP TABLE schedule_runs`, `DROP TABLE schedules`, `DROP TABLE sites`,
+				`DROP TABLE folder_objects`, `DROP TABLE schedule_runs`, `DROP TABLE schedules`, `DROP TABLE site_maps`, `DROP TABLE sites`,
 				`DROP TABLE policies`, `ALTER TABLE tokens DROP COLUMN labels`, `DROP TABLE pins`, `DROP TABLE rollout_robots`,
 				`DROP TABLE rollout_waves`, `DROP TABLE rollouts`} {
 				execute(t, db, undo)

@@ -43,6 +43,23 @@ func sitesAreReadBack(t *testing.T, address string) {
 		store.ErrNotFound)
 }
 
+func siteMapsAreReadBack(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	want := store.SiteMap{Site: "Berlin, Mitte", ChangedAt: at(1), ChangedBy: "anna", Map: site.Map{
+		ResolutionM: 0.05, XM: -12.25, YM: 3, ThetaRad: 0.1, MapSHA256: "ab", Image: site.Image{SHA256: "cd", Size: 3, Width: 20, Height: 10}}}
+	transact(t, s, func(tx *store.Tx) error { return tx.PutSiteMap(t.Context(), want, []byte("old")) })
+	want.XM = 7
+	transact(t, s, func(tx *store.Tx) error { return tx.PutSiteMap(t.Context(), want, []byte("new")) })
+	wantEqual(t, "the map", must[store.SiteMap](t)(s.SiteMap(t.Context(), want.Site)), want)
+	wantEqual(t, "all maps", must[[]store.SiteMap](t)(s.SiteMaps(t.Context())), []store.SiteMap{want})
+	wantEqual(t, "the image", string(must[[]byte](t)(s.SiteMapImage(t.Context(), want.Site))), "new")
+	transact(t, s, func(tx *store.Tx) error { return tx.DeleteSiteMap(t.Context(), want.Site) })
+	_, err := s.SiteMapImage(t.Context(), want.Site)
+	wantErr(t, "the image of a deleted map", err, store.ErrNotFound)
+	wantErr(t, "deleting it again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.DeleteSiteMap(t.Context(), want.Site) }),
+		store.ErrNotFound)
+}
+
 func scheduleOf(id string, next time.Time) store.Schedule {
 	robots := selector.Labelled(selector.Label{Key: "site", Value: "berlin"})
 	return store.Schedule{

@@ -153,7 +153,7 @@ func undoAudit(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, undo := range []string{`DROP TABLE backups`, `DROP TABLE measurement_days`, `DROP TABLE measurement_hours`, `DROP TABLE measurement_minutes`,
 		`DROP TABLE fleet_alert_acks`, `DROP TABLE notifications`, `DROP TABLE routes`, `DROP TABLE receivers`,
-		`DROP TABLE folder_objects`, `DROP TABLE schedule_runs`, `DROP TABLE schedules`, `DROP TABLE sites`, `DROP TABLE policies`, `ALTER TABLE tokens DROP COLUMN labels`,
+		`DROP TABLE folder_objects`, `DROP TABLE schedule_runs`, `DROP TABLE schedules`, `DROP TABLE site_maps`, `DROP TABLE sites`, `DROP TABLE policies`, `ALTER TABLE tokens DROP COLUMN labels`,
 		`DROP TABLE pins`, `DROP TABLE rollout_robots`, `DROP TABLE rollout_waves`, `DROP TABLE rollouts`, `ALTER TABLE files DROP COLUMN details`, `ALTER TABLE desired DROP COLUMN replaced_at`,
 		`DROP INDEX desired_by_assignment`, `ALTER TABLE desired DROP COLUMN assigned_at`, `ALTER TABLE desired DROP COLUMN assigned_by`,
 		`ALTER TABLE desired DROP COLUMN previous`, `DROP TABLE login_codes`, `DROP TABLE alert_acks`, `DROP TABLE previous_stories`,

@@ -280,6 +280,7 @@ export const actions = {
   'sign out': 'sign out',
   'session end': 'end a session',
   site: 'change the hours of a site',
+  'site map': 'change the map of a site',
   schedule: 'save a schedule',
   'schedule run': 'run a schedule',
   backup: 'make a backup',
@@ -556,6 +557,11 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
   },
   'delete-site': {
     words: 'site delete',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'delete-site-map': {
+    words: 'site map delete',
     args: ['path.id'],
     flags: {  },
   },

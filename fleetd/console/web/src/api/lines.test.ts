@@ -238,6 +238,20 @@ row(
   { 'berlin.json': JSON.stringify({ site: 'berlin', ...hours }) },
 );
 row('delete-site', { path: { id: 'berlin' }, query: { why: 'closed' } });
+row('put-site-map', {
+  path: { id: 'berlin' },
+  query: {
+    resolution_m: 0.05,
+    x_m: -1.5,
+    y_m: -2,
+    theta_rad: 0.1,
+    negate: true,
+    map_sha256: 'ab'.repeat(32),
+    why: 'new',
+  },
+  file: 'map.pgm',
+});
+row('delete-site-map', { path: { id: 'berlin' }, query: { why: 'closed' } });
 const morning = { cron: '0 9 * * 1-5', zone: 'Europe/Berlin', action: { mode: 'ato' }, selector: { all: true } };
 row(
   'put-schedule',

@@ -204,6 +204,19 @@ const table: Table = {
 
   'put-site': ({ path }) => ['site', 'set', `${path.id}.json`],
   'delete-site': ({ path, query }) => ['site', 'delete', path.id, ...why(query?.why)],
+  'put-site-map': ({ path, query: q, file }) => [
+    'site',
+    'map',
+    'set',
+    path.id,
+    file,
+    `--resolution=${q!.resolution_m}`,
+    `--origin=${[q!.x_m ?? 0, q!.y_m ?? 0, q!.theta_rad ?? 0].join(',')}`,
+    q!.negate && '--negate',
+    flag('on-map', q!.map_sha256),
+    ...why(q!.why),
+  ],
+  'delete-site-map': ({ path, query }) => ['site', 'map', 'delete', path.id, ...why(query?.why)],
   'put-schedule': ({ path }) => ['schedule', 'put', `${path.id}.json`],
   'delete-schedule': ({ path, query }) => ['schedule', 'delete', path.id, ...why(query?.why)],
 

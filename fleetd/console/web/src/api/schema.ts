@@ -2258,7 +2258,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List sites with their opening hours and maintenance windows
+         * List sites with their opening hours, maintenance windows and maps
          * @description Also those that fleetd knows only as the label site of robots: then zone is empty.
          */
         get: operations["list-sites"];
@@ -2290,6 +2290,28 @@ export interface paths {
          * @description Its robots keep their label. The schedules SITE-open and SITE-close are deleted, too.
          */
         delete: operations["delete-site"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{id}/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the image of the map of a site, a PNG */
+        get: operations["get-site-map"];
+        /**
+         * Set the map of a site, which is drawn behind its robots
+         * @description PNG, or PGM as ROS saves maps, of at most 16 MiB and 16777216 pixels; fleetd keeps it as a PNG. The parameters are those of the YAML file that ROS saves beside it.
+         */
+        put: operations["put-site-map"];
+        post?: never;
+        /** Delete the map of a site */
+        delete: operations["delete-site-map"];
         options?: never;
         head?: never;
         patch?: never;
@@ -7103,6 +7125,8 @@ export interface components {
              * @example Mon 09:30 CET
              */
             local_time: string;
+            /** @description the image of its floor, which GET /sites/{id}/map downloads */
+            map?: components["schemas"]["SiteMap"];
             /** @description what happens with the robots of the site when it opens */
             open?: components["schemas"]["ScheduleAction"];
             /** @description it is within its opening hours */
@@ -7160,6 +7184,49 @@ export interface components {
         };
         SiteList: {
             sites: components["schemas"]["Site"][];
+        };
+        SiteMap: {
+            changed_at: string;
+            changed_by: string;
+            /**
+             * Format: int64
+             * @description pixels
+             */
+            height: number;
+            /** @description digest of the robots' map that it shows; left out: of each map of the site */
+            map_sha256?: string;
+            /**
+             * Format: double
+             * @description metres of one pixel
+             */
+            resolution_m: number;
+            /** @description digest of the image */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description bytes of the image
+             */
+            size: number;
+            /**
+             * Format: double
+             * @description how the image is turned around that corner, counterclockwise
+             */
+            theta_rad?: number;
+            /**
+             * Format: int64
+             * @description pixels
+             */
+            width: number;
+            /**
+             * Format: double
+             * @description where the lower left corner of the image lies
+             */
+            x_m: number;
+            /**
+             * Format: double
+             * @description where the lower left corner of the image lies
+             */
+            y_m: number;
         };
         SiteRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
@@ -12353,6 +12420,122 @@ export interface operations {
         };
     };
     "delete-site": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-site-map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-site-map": {
+        parameters: {
+            query: {
+                /** @description metres of one pixel */
+                resolution_m: number;
+                /** @description where the lower left corner of the image lies */
+                x_m?: number;
+                /** @description where the lower left corner of the image lies */
+                y_m?: number;
+                /** @description how the image is turned around that corner, counterclockwise */
+                theta_rad?: number;
+                /** @description black is white, and white is black */
+                negate?: boolean;
+                /** @description digest of the robots' map that it shows; left out: of each map of the site */
+                map_sha256?: string;
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SiteMap"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-site-map": {
         parameters: {
             query?: {
                 by?: string;

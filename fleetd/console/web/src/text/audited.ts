@@ -60,6 +60,7 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'sign out': 'abmelden',
   'session end': 'eine Sitzung beenden',
   site: 'die Öffnungszeiten eines Standorts ändern',
+  'site map': 'die Karte eines Standorts ändern',
   schedule: 'einen Zeitplan speichern',
   'schedule run': 'einen Zeitplan ausführen',
   backup: 'eine Sicherung anfertigen',
