@@ -3,6 +3,8 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"time"
@@ -74,11 +76,19 @@ func (s *server) siteMaps(t *operation.Table) {
 		ID: "get-site-map", Method: http.MethodGet, Path: "/sites/{id}/map", Tag: "schedules", Right: auth.View,
 		Summary: "Download the image of the map of a site, a PNG",
 		Example: "site map get berlin --out berlin.png",
-	}, func(ctx context.Context, in *PathSite) (*huma.StreamResponse, error) {
+	}, func(ctx context.Context, in *struct {
+		PathSite
+		SHA256 string `query:"sha256" maxLength:"64" doc:"only the image of this digest, which browsers may keep"`
+	}) (*huma.StreamResponse, error) {
 		if err := ofSite(in.principal, in.ID); err != nil {
 			return nil, err
 		}
 		image, err := s.Schedules.SiteMapImage(ctx, in.ID)
+		sum := sha256.Sum256(image)
+		digest := hex.EncodeToString(sum[:])
+		if err == nil && in.SHA256 != "" && in.SHA256 != digest {
+			err = change.ErrNotFound
+		}
 		if err != nil {
 			return nil, s.fail(err, "map of site "+in.ID)
 		}
@@ -86,7 +96,10 @@ func (s *server) siteMaps(t *operation.Table) {
 			r, w := humago.Unwrap(ctx)
 			w.Header().Set("Content-Type", "image/png")
 			w.Header().Set("Content-Disposition", "attachment") // pages of the console embed it all the same
-			w.Header().Set("Content-Length", strconv.Itoa(len(image)))
+			w.Header().Set("ETag", strconv.Quote(digest))
+			if in.SHA256 != "" {
+				w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+			}
 			http.ServeContent(w, r, "", time.Time{}, &pacedFile{bytes.NewReader(image), http.NewResponseController(w), s.Now})
 		}}, nil
 	})
