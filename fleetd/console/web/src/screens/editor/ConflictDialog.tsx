@@ -58,7 +58,7 @@ export function ConflictDialog({ editor }: { editor: Editor }) {
         {theirs.data && (
           <>
             <Text size="sm">{t.what(who, clock(theirs.data.changed_at), nameOf(theirs.data, language))}</Text>
-            <Text size="sm" fw={600}>
+            <Text size="sm" fw={500}>
               {t.legend(who)}
             </Text>
             <DiffView from={theirs.data.content} to={mine} />
@@ -96,7 +96,7 @@ function Way({ title, about, children }: { title: string; about: string; childre
     <Paper withBorder p="sm" component="section" aria-label={title}>
       <Group justify="space-between" align="flex-end">
         <Stack gap={0} flex="1 1 16rem">
-          <Text size="sm" fw={600}>
+          <Text size="sm" fw={500}>
             {title}
           </Text>
           <Text size="sm">{about}</Text>

@@ -27,7 +27,7 @@ export function DraftActList({
     <>
       {drafts.unpublished.length > 0 && (
         <Stack gap={4} component="section" aria-label={t.unpublished}>
-          <Text size="sm" fw={600}>
+          <Text size="sm" fw={500}>
             {t.unpublished}
           </Text>
           <List size="sm">

@@ -77,7 +77,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         <Text
           size="sm"
           c={editor.saving === 'failed' ? undefined : 'dimmed'}
-          fw={editor.saving === 'failed' ? 700 : undefined}
+          fw={editor.saving === 'failed' ? 500 : undefined}
           role="status"
           data-testid="save-state"
         >

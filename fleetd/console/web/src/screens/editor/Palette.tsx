@@ -85,7 +85,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
       <ScrollArea.Autosize mah={{ base: '70vh', lg: 440 }} type="auto" tabIndex={0}>
         <Stack gap={2} pe="xs">
           {types.length > 0 && (
-            <Text size="xs" fw={700} c="dimmed">
+            <Text size="xs" fw={500} c="dimmed">
               {t.paletteActions}
             </Text>
           )}
@@ -106,7 +106,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
             />
           ))}
           {library.length > 0 && (
-            <Text size="xs" fw={700} c="dimmed" mt={types.length > 0 ? 'xs' : 0}>
+            <Text size="xs" fw={500} c="dimmed" mt={types.length > 0 ? 'xs' : 0}>
               {t.paletteAct}
             </Text>
           )}

@@ -38,7 +38,7 @@ export function Problems({ editor }: { editor: Editor }) {
   return (
     <Stack gap={4} component="section" aria-label={t.problems}>
       <Group gap="xs">
-        <Text fw={700} size="sm">
+        <Text fw={500} size="sm">
           {t.problems}
         </Text>
         {problems.length > 0 && (
@@ -80,7 +80,7 @@ export function Problems({ editor }: { editor: Editor }) {
               aria-label={error ? t.error : missing ? t.todo : t.warning}
             />
             <span>
-              <Text span size="sm" fw={600} dir="auto">
+              <Text span size="sm" fw={500} dir="auto">
                 {[item && summary(item.fields, editor.lang, words), !missing && field && word(field)]
                   .filter(Boolean)
                   .join(', ')

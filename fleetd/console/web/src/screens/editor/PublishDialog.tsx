@@ -106,7 +106,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
             dir="auto"
             onChange={(e) => setWhy(e.currentTarget.value)}
           />
-          <Text size="sm" fw={600}>
+          <Text size="sm" fw={500}>
             {entry.rev > 0 ? t.diff(t.revisionNumber(entry.rev), t.draftWord) : t.firstRevision}
           </Text>
           {published.isError && <Refused error={published.error} onRetry={() => void published.refetch()} />}

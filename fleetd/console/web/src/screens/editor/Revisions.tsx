@@ -61,7 +61,7 @@ export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: E
             <Stack key={v.rev} gap={4} component="section" aria-label={t.revisionNumber(v.rev)}>
               <Group justify="space-between" align="flex-start">
                 <Stack gap={4} flex="1 1 14rem" miw={0}>
-                  <Text fw={600}>{t.revisionNumber(v.rev)}</Text>
+                  <Text fw={500}>{t.revisionNumber(v.rev)}</Text>
                   <Text size="sm" c="dimmed" dir="auto">
                     {dateTime(v.at)}, {t.by(v.by || t.somebody)}
                     {v.why ? `: ${v.why}` : ''}
@@ -133,7 +133,7 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
               editor={editor}
               to={`/${plural[u.kind as Kind]}/${u.id}`}
               inherit
-              fw={600}
+              fw={500}
               underline="always"
             >
               {u.id}

@@ -241,7 +241,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
           </Alert>
         )}
         {error !== undefined && <Refused error={error} />}
-        <Text size="sm" role="status" fw={600}>
+        <Text size="sm" role="status" fw={500}>
           {state.phase === 'asking' && own.accepted}
           {state.phase === 'running' && own.running}
           {state.phase === 'ended' &&

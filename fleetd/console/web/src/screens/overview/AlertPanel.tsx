@@ -52,7 +52,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
               aria-hidden
             />
             <Stack gap={0} flex="1 1 200px" miw={0}>
-              <Text size="sm" fw={600}>
+              <Text size="sm" fw={500}>
                 <AlertSubject of={a} /> {name(a)}
               </Text>
               <Text size="sm" dir="auto" className="any-text">

@@ -38,7 +38,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
             </div>
             <Stack gap={4} miw={0} flex={1}>
               <Group gap="xs">
-                <RobotName id={r.id} link size="lg" fw={600} />
+                <RobotName id={r.id} link size="lg" fw={500} />
                 {r.labels.site && (
                   <Text size="sm" c="dimmed" dir="auto">
                     {r.labels.site}

@@ -98,7 +98,7 @@ export function LastEvents({ site, notable, limit = 20 }: { site: string; notabl
                 <Text size="sm" title={e.type} dir="auto">
                   {eventText(words.events, e)}
                   {e.level && levelShown.has(e.level) && (
-                    <Text span size="xs" fw={600} ms={6}>
+                    <Text span size="xs" fw={500} ms={6}>
                       {levels[e.level]}
                     </Text>
                   )}
@@ -170,7 +170,7 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
               <Table.Th fw={400} scope="row">
                 {name}
               </Table.Th>
-              <Table.Td fw={600} className={value.length < 16 ? 'one-line' : undefined}>
+              <Table.Td fw={500} className={value.length < 16 ? 'one-line' : undefined}>
                 {value}
               </Table.Td>
             </Table.Tr>

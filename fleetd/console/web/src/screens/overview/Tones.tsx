@@ -25,7 +25,7 @@ export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
             >
               <Text
                 fz={large ? { base: 40, sm: 72 } : 32}
-                fw={700}
+                fw={500}
                 lh={1.1}
                 c={counts.tones[tone] === 0 ? 'dimmed' : undefined}
               >

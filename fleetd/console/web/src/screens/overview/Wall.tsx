@@ -91,7 +91,7 @@ function Tile({ r }: { r: Robot }) {
         </div>
         <div style={{ minWidth: 0, flex: 1 }}>
           <Group justify="space-between" wrap="nowrap" gap="xs">
-            <RobotName id={r.id} size="28px" fw={600} />
+            <RobotName id={r.id} size="28px" fw={500} />
             <Text c="dimmed" dir="auto" truncate>
               {r.labels.site}
             </Text>
@@ -116,7 +116,7 @@ function Clock() {
   }, []);
   const language = useLanguage((s) => s.language);
   return (
-    <Text fz={36} fw={700} ff="monospace" component="time">
+    <Text fz={36} fw={500} ff="monospace" component="time">
       {new Date(fleetdNow()).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
     </Text>
   );

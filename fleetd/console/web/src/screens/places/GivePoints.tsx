@@ -148,7 +148,7 @@ export function GivePoints({
               </SimpleGrid>
             </>
           ) : (
-            <Text fw={600}>{points.map((p) => p.name).join(', ')}</Text>
+            <Text fw={500}>{points.map((p) => p.name).join(', ')}</Text>
           )}
           <SegmentedControl
             aria-label={t.whom}

@@ -112,7 +112,7 @@ function Connectivity() {
   const { status, why, last_seen } = robot.presence;
   return (
     <Text size="sm" data-testid="connectivity" title={why}>
-      <Text span fw={600}>
+      <Text span fw={500}>
         {words[status] ?? status}
       </Text>{' '}
       {status in words && words[status] !== status && (

@@ -117,7 +117,7 @@ function Explanation({ condition }: { condition: string }) {
   const truth = answer.data?.true;
   return (
     <Stack gap={4} role="status">
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={500}>
         {t.conditionExplain(robot)}
       </Text>
       {answer.isPending && <Text size="sm">{t.conditionAsking}</Text>}
