@@ -4,8 +4,9 @@ import { expect, test, vi } from 'vitest';
 
 import type { Detail, Robot } from '../api/client';
 import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
-import { actMS, colorOf, drawnOf, following, nextChange, robotColors, shownAt } from './drawnFrom';
+import { actMS, colorOf, drawnOf, following, nextChange, robotColors } from './drawnFrom';
 import { DrawnRobot } from './DrawnRobot';
+import { cuesOfBars, performedAt } from './performed';
 import { fullName } from './RobotName';
 
 vi.mock('../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
@@ -54,10 +55,11 @@ const lanes = [
   },
   { bars: [{ type: 'drive', text: 'vx -0.2 m/s, wz 20°/s', start_ms: 2000, end_ms: 3000 }] },
 ];
+const shownAt = (bars: typeof lanes, ms: number) => performedAt(cuesOfBars(bars), ms, true);
 const picture = (of: Drawn, name?: string) => renderToStaticMarkup(createElement(DrawnRobot, { of, name }));
 
 test('a timeline shows what began and has not been replaced, and speech and driving only while they last', () => {
-  expect(shownAt(lanes, 0)).toEqual({ says: 'Hello there' });
+  expect(shownAt(lanes, 0)).toEqual({ says: 'Hello there', head: { yawRad: 0, pitchRad: 0, rollRad: 0 } });
   expect(shownAt(lanes, 1900)).toMatchObject({
     says: 'Hello there',
     face: 'smile',

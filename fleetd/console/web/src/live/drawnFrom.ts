@@ -7,54 +7,9 @@ import { type Tone, toneOf } from './performing';
 export type Shown = Pick<Drawn, 'face' | 'led' | 'head' | 'says' | 'sound' | 'drive' | 'screen'>;
 
 type Bar = Pick<Schemas['ScoreBar'], 'type' | 'text' | 'start_ms' | 'end_ms'>;
-interface Lane {
+/** What a unit does by time, as fleetd draws it. */
+export interface Lane {
   bars?: readonly Bar[] | null;
-}
-
-/** ms for which the words of an action without an end stay readable. */
-const readable = 1500;
-
-/**
- * What a body shows so many ms after the beginning of a timeline. A face, a light and a direction of the head stay
- * until the next one of their kind; words, sounds and motion of the drive end with their bar.
- */
-export function shownAt(lanes: readonly Lane[], ms: number): Shown {
-  const began = lanes
-    .flatMap((l) => l.bars ?? [])
-    .filter((b) => b.start_ms <= ms)
-    .sort((a, b) => a.start_ms - b.start_ms);
-  const shown: Shown = {};
-  for (const b of began) {
-    const text = b.text ?? '';
-    const runs = ms < Math.max(b.end_ms, b.start_ms + (b.end_ms > b.start_ms ? 0 : readable));
-    switch (b.type) {
-      case 'face':
-        shown.face = text || undefined;
-        break;
-      case 'led':
-        shown.led = ledIn(text);
-        break;
-      case 'head':
-        shown.head = { ...shown.head, ...gazeIn(text) };
-        break;
-      case 'say':
-        shown.says = runs ? unquoted(text) : shown.says;
-        break;
-      case 'sound':
-        shown.sound = runs ? text : shown.sound;
-        break;
-      case 'screen':
-        shown.screen = runs ? unquoted(text) : shown.screen;
-        break;
-      case 'goto':
-        if (runs) shown.drive = { forward: 1, left: 0 };
-        break;
-      case 'drive':
-        if (runs) shown.drive = wayIn(text);
-        break;
-    }
-  }
-  return shown;
 }
 
 /** When a timeline shows something else than at ms: the next beginning or end of a bar; undefined if nothing follows. */
@@ -92,13 +47,13 @@ export function gazeIn(text: string): Gaze {
 }
 
 /** The way in words such as "vx 0.3 m/s, wz -20°/s": forward or back, and to which side. */
-function wayIn(text: string): Drawn['drive'] {
+export function wayIn(text: string): Drawn['drive'] {
   const of = (axis: string) => Math.sign(number(text, new RegExp(`\\b${axis} (-?[\\d.]+)`)) ?? 0);
   return { forward: of('vx'), left: of('wz') || of('vy') };
 }
 
 /** The text that fleetd put in quotes. */
-function unquoted(text: string): string {
+export function unquoted(text: string): string {
   try {
     return text.startsWith('"') ? String(JSON.parse(text)) : text;
   } catch {

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
 import { api, data, type Robot, type Schemas } from '../api/client';
-import { actMS, following, nextChange, type Shown, shownAt } from './drawnFrom';
+import { actMS, following, nextChange, type Shown } from './drawnFrom';
+import { cuesOfBars, performedAt } from './performed';
 import { fleetdNow } from './stream';
 
 /** The timeline of a revision of a story, as fleetd estimates it. */
@@ -61,6 +62,7 @@ export function useActing(r: Robot): Acting {
   const ms = actMS(r, fleetdNow());
   const span = acts[place];
   const lanes = timeline?.lanes ?? [];
+  const cues = useMemo(() => cuesOfBars(timeline?.lanes ?? []), [timeline]);
   const at = span && ms !== undefined ? Math.min(span.start_ms + ms, span.end_ms) : undefined;
   const change = at !== undefined && r.auto === 'idle' && at < span!.end_ms ? nextChange(lanes, at) : undefined;
   useEffect(() => {
@@ -74,6 +76,6 @@ export function useActing(r: Robot): Acting {
     span,
     next: r.doing === 'story_ended' ? undefined : following(acts, place, loops),
     of: acts.length,
-    shown: at === undefined ? undefined : shownAt(lanes, at),
+    shown: at === undefined ? undefined : performedAt(cues, at, true),
   };
 }

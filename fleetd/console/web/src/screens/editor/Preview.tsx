@@ -4,10 +4,11 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { wholeBody } from '../../live/drawn';
+import { performedAt } from '../../live/performed';
 import { actsOf, flat } from './model';
 import { barsOf } from './layout';
 import { type Hear, playSound, Player, speak } from './player';
-import { cueOf, cuesOf, performedAt } from './preview';
+import { cueOf, cuesOf } from './preview';
 import { useSoundAddresses } from './sounds';
 import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';

@@ -1,4 +1,5 @@
-import { begunBetween, type Cue, runningAt } from './preview';
+import type { Cue } from '../../live/performed';
+import { begunBetween, runningAt } from './preview';
 
 /** Plays what a cue makes heard, from so many ms after its start; returns how to end it. */
 export type Hear = (cue: Cue, from: number) => (() => void) | undefined;

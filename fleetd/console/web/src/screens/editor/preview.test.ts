@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import { performedAt } from '../../live/performed';
 import type { Timeline } from '../library/api';
-import { begunBetween, cueOf, cuesOf, performedAt, runningAt } from './preview';
+import { begunBetween, cueOf, cuesOf, runningAt } from './preview';
+
+vi.mock('../../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
 
 const folder = new URL('./testdata/', import.meta.url);
 const drawn = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Timeline;
