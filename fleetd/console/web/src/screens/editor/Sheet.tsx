@@ -536,7 +536,7 @@ function OwnBar({ editor, b, style, scale, wave, beside: words, moving, onBegin,
         <span
           aria-hidden
           className="bar-beside"
-          style={{ ...style, marginInlineStart: words.from, inlineSize: words.room }}
+          style={{ ...style, marginInlineStart: words.from, inlineSize: 'fit-content', maxInlineSize: words.room }}
         >
           {what}
         </span>

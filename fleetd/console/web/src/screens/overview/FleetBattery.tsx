@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 
@@ -46,10 +46,9 @@ export function FleetBattery({ site }: { site: string }) {
               height={130}
             />
           </Suspense>
-          <Group gap="xs">
-            <Text size="sm">{t.lowestBattery(Math.round(last.min))}</Text>
-            <RobotLink id={last.lowest} />
-          </Group>
+          <Text size="sm">
+            {t.lowestBattery(Math.round(last.min))} <RobotLink id={last.lowest} />
+          </Text>
         </>
       )}
     </Panel>
