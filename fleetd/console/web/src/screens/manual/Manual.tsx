@@ -1,4 +1,5 @@
 import { Alert, Anchor, Button, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle, IconMaximize } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Link, useParams } from 'react-router';
@@ -37,6 +38,15 @@ function ManualPage({ id }: { id: string }) {
   useKeyboard(driving);
   useEffect(() => () => void drive?.end(), [drive]);
 
+  // Beside the stop, so that it stays where it is when they come and go.
+  const wide = useMediaQuery('(min-width: 75em)', undefined, { getInitialValueInEffect: false });
+  const before = (
+    <>
+      <DriveStopNotice />
+      <Control drive={driving} began={setDrive} />
+    </>
+  );
+
   const robot = row ?? detail.data;
   if (!robot) return <Loader aria-label={t.title(id)} />;
   return (
@@ -69,13 +79,13 @@ function ManualPage({ id }: { id: string }) {
             )}
           </Group>
         </Group>
-        <DriveStopNotice />
-        <Control drive={driving} began={setDrive} />
+        {!wide && before}
         <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
           <div className="manual-drive">
             <Driving drive={driving} />
           </div>
           <Stack gap="md">
+            {wide && before}
             <Floor drive={driving} />
             <Speeds drive={driving} />
             <Points drive={driving} />
