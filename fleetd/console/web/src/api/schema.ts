@@ -12455,7 +12455,10 @@ export interface operations {
     };
     "get-site-map": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description only the image of this digest, which browsers may keep */
+                sha256?: string;
+            };
             header?: never;
             path: {
                 /** @description value of the label site */

@@ -1,8 +1,10 @@
 import { Box, Group, NumberInput, Text, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
 
 import { usePoints } from '../../api/points';
+import { imageOf, type SiteMap, useSiteMap } from '../../api/sites';
+import { cornersOf } from '../../live/floorMap';
 import { ActionButton } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
@@ -12,7 +14,7 @@ import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
 
-/** The floor with the robot, its path and its points. A tap chooses where to go. */
+/** The floor with the robot, its path and its points. A tap chooses where to go, and the target can be dragged. */
 export function Floor({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
@@ -67,7 +69,10 @@ const height = 300;
 /** What is drawn of the floor. It is apart from the fields beside it, because it changes ten times a second. */
 function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void }) {
   const t = useManualTexts();
-  const { id, detail } = usePage();
+  const { id, detail, robot } = usePage();
+  const site = robot.labels.site;
+  const map = useSiteMap(site, robot.body?.at?.map_sha256);
+  const image = useImage(map && site ? imageOf(site, map) : undefined);
   const figures = useDriving((s) => s.figures);
   const path = useDriving((s) => s.path);
   const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
@@ -76,7 +81,19 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   const dark = useComputedColorScheme('light') === 'dark';
 
   const known = points.filter((p) => p.at).map((p) => ({ name: p.name, x: p.at!.x_m, y: p.at!.y_m }));
-  const view = viewOf([...known, ...path, ...(figures?.at ? [figures.at] : [])], Math.max(width, 100), height);
+  const corners = useMemo(() => (map ? cornersOf(map) : []), [map]);
+  const all = [...known, ...path, ...corners, ...(figures?.at ? [figures.at] : [])];
+  const now = viewOf(all, Math.max(width, 100), height);
+  // The floor stays where it is under a target that is dragged.
+  const [grabbed, setGrabbed] = useState<View>();
+  const view = grabbed ?? now;
+  const drag = (e: PointerEvent<HTMLElement>) => {
+    const box = canvas.current!.getBoundingClientRect();
+    const inside = (at: number, most: number) => Math.min(most, Math.max(0, at));
+    const on = { x: inside(e.clientX - box.left, view.width), y: inside(e.clientY - box.top, view.height) };
+    choose(rounded(toFloor(view, on)));
+  };
+  const handle = target && toScreen(view, target);
   useEffect(() => {
     if (canvas.current && width > 0)
       draw(canvas.current, view, {
@@ -86,22 +103,45 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
         dark,
         at: figures?.at,
         theta: figures?.theta,
+        map,
+        image,
         square: t.square,
       });
   });
   return (
     <>
-      <Box ref={box}>
+      <Box ref={box} pos="relative">
         <canvas
           ref={canvas}
           role="img"
           aria-label={figures?.at ? t.floorLabel(number(figures.at.x), number(figures.at.y)) : t.floorUnknown}
           style={{ width: '100%', height, display: 'block', touchAction: 'manipulation', cursor: 'crosshair' }}
           onClick={(e) => {
-            const at = toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY });
-            choose({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
+            choose(rounded(toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY })));
           }}
         />
+        {handle && onScreen(handle, view) && (
+          <button
+            type="button"
+            className="floor-target"
+            aria-label={t.moveTarget}
+            style={{ left: handle.x, top: handle.y }}
+            data-testid="floor-target"
+            onPointerDown={(e) => {
+              e.currentTarget.setPointerCapture(e.pointerId);
+              setGrabbed(view);
+            }}
+            onPointerMove={(e) => grabbed && drag(e)}
+            onLostPointerCapture={() => setGrabbed(undefined)}
+            onKeyDown={(e) => {
+              const by = steps[e.key];
+              if (!by || !target) return;
+              e.preventDefault();
+              e.stopPropagation(); // arrows drive the robot elsewhere on the page
+              choose(rounded({ x: target.x + by.x, y: target.y + by.y }));
+            }}
+          />
+        )}
       </Box>
       {!figures?.at && (
         <Text size="sm" c="dimmed">
@@ -112,7 +152,37 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   );
 }
 
+const rounded = (at: At): At => ({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
+
+/** What a key moves the target by, in metres. */
+const steps: Record<string, At> = {
+  ArrowLeft: { x: -0.1, y: 0 },
+  ArrowRight: { x: 0.1, y: 0 },
+  ArrowUp: { x: 0, y: 0.1 },
+  ArrowDown: { x: 0, y: -0.1 },
+};
+
+const onScreen = (at: At, v: View) => at.x >= 0 && at.x <= v.width && at.y >= 0 && at.y <= v.height;
+
+/** An image as soon as it is read. */
+function useImage(source: string | undefined): HTMLImageElement | undefined {
+  const [image, setImage] = useState<HTMLImageElement>();
+  useEffect(() => {
+    if (!source) return;
+    const reading = new Image();
+    reading.onload = () => setImage(reading);
+    reading.src = source;
+    return () => {
+      reading.onload = null;
+      setImage(undefined);
+    };
+  }, [source]);
+  return image;
+}
+
 interface Scene {
+  map?: SiteMap;
+  image?: HTMLImageElement;
   path: readonly At[];
   known: readonly (At & { name: string })[];
   target?: At;
@@ -131,6 +201,17 @@ function draw(canvas: HTMLCanvasElement, v: View, s: Scene): void {
   if (!c) return;
   c.scale(ratio, ratio);
   const [ink, faint, line] = s.dark ? ['#e9ecef', '#5c636a', '#91a7ff'] : ['#212529', '#dee2e6', '#364fc7'];
+  if (s.map && s.image) {
+    const at = toScreen(v, { x: s.map.x_m, y: s.map.y_m });
+    const pixel = s.map.resolution_m * v.scale;
+    c.save();
+    c.translate(at.x, at.y);
+    c.rotate(-(s.map.theta_rad ?? 0));
+    c.globalAlpha = 0.75;
+    if (s.dark) c.filter = 'invert(1) hue-rotate(180deg)';
+    c.drawImage(s.image, 0, -s.map.height * pixel, s.map.width * pixel, s.map.height * pixel);
+    c.restore();
+  }
   c.strokeStyle = faint;
   c.lineWidth = 1;
   const from = toFloor(v, { x: 0, y: v.height });

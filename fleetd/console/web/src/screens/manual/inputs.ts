@@ -11,7 +11,8 @@ const taken = (e: KeyboardEvent) =>
   (e.target.isContentEditable ||
     /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) ||
     e.target.closest('[role=dialog]') !== null ||
-    (e.code.startsWith('Arrow') && e.target.closest('[role=slider],[role=tab],[role=radio],[role=listbox]') !== null));
+    (e.code.startsWith('Arrow') &&
+      e.target.closest('[role=slider],[role=tab],[role=radio],[role=listbox],.floor-target') !== null));
 
 /**
  * The key of driving that a key stands for: itself, or on an arrow button the arrow. Keys that press a button drive by the

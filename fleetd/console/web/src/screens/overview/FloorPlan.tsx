@@ -1,7 +1,10 @@
 import { useNavigate } from 'react-router';
 
 import { usePoints } from '../../api/points';
+import { useSiteMap } from '../../api/sites';
 import { colorOf } from '../../live/drawnFrom';
+import { cornersOf } from '../../live/floorMap';
+import { MapImage } from '../../live/MapImage';
 import { toneOf } from '../../live/performing';
 import { fullName, robotName } from '../../live/RobotName';
 import { multiples, onPlan, type Placed } from './stage';
@@ -11,15 +14,19 @@ import { useStageTexts } from './stageText';
 /** Metres of the margin around what is shown, and of the sides at least: wider than high, as the place for it. */
 const [margin, leastWide, leastHigh] = [1.5, 8, 4];
 
-/** The floor from above, x to the right and y up: the places of the robots' map, and the robots where they are. */
+/** The floor from above, x to the right and y up: its map, the places of the robots' map, and the robots where they are. */
 export function FloorPlan({ site, robots }: { site: string; robots: readonly Placed[] }) {
   const t = useStageTexts();
   const go = useNavigate();
   // Robots on one map have the same places; those of the first one stand for all.
   const points = usePoints(robots[0]?.id ?? '').data?.points ?? [];
   const places = points.flatMap((p) => (p.at && onPlan(p.at) ? [{ name: p.name, ...p.at }] : []));
-  const all = [...places, ...robots.map((r) => r.body.at)];
-  const [xs, ys] = [all.map((p) => p.x_m), all.map((p) => p.y_m)];
+  const map = useSiteMap(site, robots[0]?.body.at.map_sha256 ?? '');
+  const all = [
+    ...[...places, ...robots.map((r) => r.body.at)].map((p) => ({ x: p.x_m, y: p.y_m })),
+    ...(map ? cornersOf(map) : []),
+  ];
+  const [xs, ys] = [all.map((p) => p.x), all.map((p) => p.y)];
   const span = (from: number[], side: number): [start: number, length: number] => {
     const [low, high] = [Math.min(...from) - margin, Math.max(...from) + margin];
     const more = Math.max(0, side - (high - low));
@@ -38,6 +45,7 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
       className={css.plan}
       data-testid="floor-plan"
     >
+      {map && <MapImage site={site} map={map} />}
       {multiples(left, left + width, step).map((x) => (
         <line key={x} x1={x} x2={x} y1={-bottom} y2={-(bottom + height)} strokeWidth={r / 18} className={css.square} />
       ))}

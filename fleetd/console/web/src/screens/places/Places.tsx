@@ -4,9 +4,13 @@ import { useSearchParams } from 'react-router';
 
 import { type Point, usePoints } from '../../api/points';
 import { useMay } from '../../api/me';
-import { useRobots } from '../../live/robots';
+import { useSiteMap } from '../../api/sites';
+import { cornersOf } from '../../live/floorMap';
+import { MapImage } from '../../live/MapImage';
+import { useRobot, useRobots } from '../../live/robots';
 import { Refused } from '../../shell/Refused';
 import { GivePoints } from './GivePoints';
+import { SiteMapForm } from './SiteMapForm';
 import { usePlacesTexts } from './text';
 
 /** The points of a robot, and giving them to others. */
@@ -20,6 +24,7 @@ export default function Places() {
   const robot = query.get('robot') ?? ids[0] ?? '';
   const [picked, setPicked] = useState<string[]>([]);
   const [dialog, setDialog] = useState<'give' | 'add'>();
+  const site = useRobot(robot)?.labels.site ?? '';
   const points = usePoints(robot);
   const all = points.data?.points ?? [];
   const chosen = all.filter((p) => picked.includes(p.name) && p.at);
@@ -94,7 +99,7 @@ export default function Places() {
                       }
                     />
                   </Table.Td>
-                  <Table.Td fw={600}>{p.name}</Table.Td>
+                  <Table.Td fw={500}>{p.name}</Table.Td>
                   <Table.Td>
                     <Badge
                       variant="light"
@@ -120,9 +125,10 @@ export default function Places() {
               ))}
             </Table.Tbody>
           </Table>
-          <Drawing points={all} />
+          <Drawing points={all} site={site} />
         </Group>
       )}
+      {site && <SiteMapForm key={site} site={site} />}
       {dialog && (
         <GivePoints
           robot={robot}
@@ -137,13 +143,15 @@ export default function Places() {
 
 const degrees = (rad: number) => Math.round((rad * 180) / Math.PI);
 
-/** The points with a position, from above: x to the right, y up. */
-function Drawing({ points }: { points: readonly Point[] }) {
+/** The points with a position on the map of their site, from above: x to the right, y up. */
+function Drawing({ points, site }: { points: readonly Point[]; site: string }) {
   const t = usePlacesTexts();
+  const map = useSiteMap(site);
   const placed = points.flatMap((p) => (p.at ? [{ name: p.name, ...p.at }] : []));
   if (placed.length === 0) return null;
-  const xs = placed.map((p) => p.x_m);
-  const ys = placed.map((p) => p.y_m);
+  const corners = map ? cornersOf(map) : [];
+  const xs = [...placed.map((p) => p.x_m), ...corners.map((p) => p.x)];
+  const ys = [...placed.map((p) => p.y_m), ...corners.map((p) => p.y)];
   const [left, bottom] = [Math.min(...xs) - 1, Math.min(...ys) - 1];
   const width = Math.max(...xs) + 1 - left;
   const height = Math.max(...ys) + 1 - bottom;
@@ -155,6 +163,7 @@ function Drawing({ points }: { points: readonly Point[] }) {
       viewBox={`${left} ${-(bottom + height)} ${width} ${height}`}
       className="places-map"
     >
+      {map && <MapImage site={site} map={map} />}
       {placed.map((p) => (
         <g key={p.name}>
           <circle cx={p.x_m} cy={-p.y_m} r={r} className="places-point" />

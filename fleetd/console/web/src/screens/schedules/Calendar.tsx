@@ -4,10 +4,11 @@ import { useSearchParams } from 'react-router';
 
 import { line } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
+import { useSitesKnown } from '../../api/sites';
 import { useSites } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
-import { useSchedules, useSitesKnown, useWeek } from './api';
+import { useSchedules, useWeek } from './api';
 import { SiteFields } from './SiteFields';
 import { useSchedulesTexts } from './text';
 import { mondayOf, plusDays } from './times';

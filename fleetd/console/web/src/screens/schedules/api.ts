@@ -32,14 +32,6 @@ export const putSchedule = (id: string, body: ScheduleBody) =>
 export const deleteSchedule = (id: string, query: { why?: string }) =>
   data(api.DELETE('/api/v1/schedules/{id}', { params: { path: { id }, query } }));
 
-/** Sites of which fleetd knows hours or windows. */
-export function useSitesKnown() {
-  return useQuery({
-    queryKey: ['schedules', 'sites'],
-    queryFn: () => data(api.GET('/api/v1/sites')).then((all) => all.sites),
-  });
-}
-
 export const putSite = (id: string, body: SiteBody) =>
   data(api.PUT('/api/v1/sites/{id}', { params: { path: { id } }, body }));
 
