@@ -2,18 +2,18 @@ import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
 import { fleetdNow } from '../../live/stream';
-import { clock } from '../../text/time';
 import { useRollouts } from '../rollouts/api';
 import { isOpen } from '../rollouts/states';
 import { useSchedules } from '../schedules/api';
 import { useActionText } from '../schedules/words';
 import { Panel } from './Panels';
 import { useStageTexts } from './stageText';
+import { useWhen } from './useWhen';
 
 /** So many things that come are shown. */
 const most = 6;
 /** ms between two looks at rollouts. */
-const every = 10_000;
+export const rolloutsEvery = 10_000;
 
 interface Coming {
   key: string;
@@ -28,10 +28,8 @@ export function Next({ site }: { site: string }) {
   const t = useStageTexts();
   const actionText = useActionText();
   const schedules = useSchedules().data ?? [];
-  const rollouts = useRollouts({}, every).data?.rollouts ?? [];
-  const today = new Date(fleetdNow()).toDateString();
-  const when = (at: string) =>
-    new Date(at).toDateString() === today ? clock(at).slice(0, 5) : new Date(at).toLocaleDateString();
+  const rollouts = useRollouts({}, rolloutsEvery).data?.rollouts ?? [];
+  const when = useWhen();
   const coming: Coming[] = [
     ...rollouts
       .filter((r) => isOpen(r.state))

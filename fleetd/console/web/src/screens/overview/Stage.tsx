@@ -10,12 +10,18 @@ import { useNameOf } from '../../live/entries';
 import { performing, type Tone } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
 import { fullName, RobotName } from '../../live/RobotName';
+import { fleetdNow } from '../../live/stream';
 import { useActing } from '../../live/timeline';
+import { useSchedules } from '../schedules/api';
+import { useActionText } from '../schedules/words';
+import { nextSchedule, type Queued } from './coming';
 import { lookFirst } from './first';
 import { FloorPlan } from './FloorPlan';
 import { byMap, bySite, isPlaced, maxDrawn, maxOnPlan, type SiteGroup } from './stage';
 import css from './Stage.module.css';
 import { useStageTexts } from './stageText';
+import { useQueues } from './useQueues';
+import { useWhen } from './useWhen';
 
 /** Who plays what, by site. Robots that need a person stand above it; a large fleet is counted by what it does. */
 export function Stage({ fleet }: { fleet: readonly Robot[] }) {
@@ -23,11 +29,12 @@ export function Stage({ fleet }: { fleet: readonly Robot[] }) {
   const groups = useMemo(() => bySite(fleet), [fleet]);
   const troubled = useMemo(() => new Set(lookFirst(fleet).map((r) => r.id)), [fleet]);
   const draws = fleet.length - troubled.size <= maxDrawn;
+  const queues = useQueues(draws);
   if (fleet.length === 0) return null;
   return (
     <section className={css.sites} aria-label={t.stage}>
       {groups.map((g) => (
-        <Site key={g.site} group={g} only={groups.length === 1} draws={draws} troubled={troubled} />
+        <Site key={g.site} group={g} only={groups.length === 1} draws={draws} troubled={troubled} queues={queues} />
       ))}
     </section>
   );
@@ -38,9 +45,11 @@ interface SiteProps {
   only: boolean;
   draws: boolean;
   troubled: ReadonlySet<string>;
+  /** The rollouts that each robot waits for. */
+  queues: ReadonlyMap<string, readonly Queued[]>;
 }
 
-function Site({ group: g, only, draws, troubled }: SiteProps) {
+function Site({ group: g, only, draws, troubled, queues }: SiteProps) {
   const t = useStageTexts();
   const [plan, setPlan] = useState(false);
   const placed = useMemo(() => g.robots.some(isPlaced), [g]);
@@ -50,7 +59,7 @@ function Site({ group: g, only, draws, troubled }: SiteProps) {
     <div data-testid="site" className={css.site} style={{ '--wide': Math.min(well.length, 4) } as CSSProperties}>
       <Group justify="space-between" mb="xs" gap="xs">
         <Group gap="sm" align="baseline">
-          <Title order={2} size="h4" dir="auto" fw={600}>
+          <Title order={2} size="h4" dir="auto">
             {g.site || (only ? t.stage : t.noSite)}
           </Title>
           <ToneLine tones={g.tones} total={g.robots.length} site={g.site} />
@@ -81,7 +90,7 @@ function Site({ group: g, only, draws, troubled }: SiteProps) {
       {draws && (
         <div className={css.cards}>
           {well.map((r) => (
-            <RobotCard key={r.id} r={r} />
+            <RobotCard key={r.id} r={r} queue={queues.get(r.id)} />
           ))}
         </div>
       )}
@@ -122,7 +131,7 @@ export function ToneLine({ tones, total, site }: { tones: Record<Tone, number>; 
 }
 
 /** One robot: its picture, its name, what it plays, how far it is, and what follows. */
-function RobotCard({ r }: { r: Robot }) {
+function RobotCard({ r, queue = [] }: { r: Robot; queue?: readonly Queued[] }) {
   const t = useStageTexts();
   const about = useAbout();
   const [story, act, activity] = [useNameOf('story'), useNameOf('act'), useNameOf('activity')];
@@ -172,8 +181,42 @@ function RobotCard({ r }: { r: Robot }) {
             {next}
           </Text>
         )}
+        <Coming r={r} queue={queue} />
       </Stack>
     </Card>
+  );
+}
+
+/** What comes to a robot, and when: the rollouts that it waits for, in their order, and its next schedule. */
+function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
+  const t = useStageTexts();
+  const when = useWhen();
+  const actionText = useActionText();
+  const schedule = nextSchedule(useSchedules().data ?? [], r);
+  const [first, ...others] = queue;
+  const ahead = first?.at && Date.parse(first.at) > fleetdNow();
+  return (
+    <>
+      {first && (
+        <Anchor
+          component={Link}
+          to={`/rollouts/${encodeURIComponent(first.id)}`}
+          size="xs"
+          c="dimmed"
+          dir="auto"
+          truncate
+          data-testid="queue"
+        >
+          {first.underway ? t.getsNow(first.name) : t.getsNext(first.name, ahead ? when(first.at!) : '')}
+          {others.length > 0 && ` ${t.getsMore(others.length)}`}
+        </Anchor>
+      )}
+      {schedule && (
+        <Text size="xs" c="dimmed" dir="auto" truncate data-testid="scheduled">
+          {when(schedule.next_at!)} {actionText(schedule.action)}
+        </Text>
+      )}
+    </>
   );
 }
 

@@ -45,6 +45,22 @@ export function useRollout(id: string) {
   });
 }
 
+/** Robots of one rollout that are read to show what each waits for. */
+const mostRobots = 1000;
+
+/** The robots of open rollouts with how far each is, to be asked for with useQueries. */
+export const robotsOf = (id: string, every: number) => ({
+  queryKey: ['rollouts', 'queue', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    data(
+      api.GET('/api/v1/rollouts/{id}/robots', {
+        params: { path: { id }, query: { limit: mostRobots } as never },
+        signal,
+      }),
+    ),
+  refetchInterval: every,
+});
+
 /** What a rollout would do. */
 export const plan = (body: Schemas['RolloutRequest']): Promise<Plan> =>
   data(api.POST('/api/v1/rollouts/plan', { body }));
