@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import { Teleop } from './teleop';
-import { accessible, colors, expect, inShard, live, test, type World } from './world';
+import { accessible, colors, expect, inShard, live, middleOf, test, type World } from './world';
 
 /** Opens the page of r1 and takes control of it. */
 async function takeControl(page: Page, world: World): Promise<void> {
@@ -104,6 +104,52 @@ test('the floor shows where the robot is, and a tap on it chooses where to go', 
   await floor.click({ position: { x: box.width / 2 - 40, y: box.height / 2 + 40 } });
   expect(await target('x')).toBeLessThan(x);
   expect(await target('y')).toBeLessThan(y);
+});
+
+test('the target on the floor is dragged, and moved by keys that do not drive', async ({ page, world }) => {
+  await takeControl(page, world);
+  const floor = page.getByRole('img', { name: /^The robot is at x/ });
+  const box = (await floor.boundingBox())!;
+  await floor.click({ position: { x: box.width / 2 + 40, y: box.height / 2 - 40 } });
+  const target = async (axis: string) => Number(await page.getByLabel(`${axis} (m)`).inputValue());
+  const before = [await target('x'), await target('y')] as const;
+  const handle = page.getByTestId('floor-target');
+  const at = await middleOf(handle);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x - 30, at.y + 20, { steps: 4 });
+  await page.mouse.up();
+  const dragged = [await target('x'), await target('y')] as const;
+  expect(dragged[0]).toBeLessThan(before[0]);
+  expect(dragged[1]).toBeLessThan(before[1]);
+  const now = await middleOf(handle);
+  expect([Math.round(now.x), Math.round(now.y)]).toEqual([Math.round(at.x - 30), Math.round(at.y + 20)]);
+  await handle.focus();
+  await page.keyboard.press('ArrowUp');
+  expect(await target('y')).toBeCloseTo(dragged[1] + 0.1, 5);
+  await expect(page.getByTestId('speed')).toHaveText('0.00 m/s');
+});
+
+test('beside the other parts the stop stays where it is when control is taken and when a note comes', async ({
+  page,
+  world,
+}) => {
+  await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
+  await world.cli('safety', 'enable', 'r1', '--wait');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto('/robots/r1/manual');
+  await live(page);
+  await expect(page.getByRole('button', { name: 'Take control' })).toBeVisible();
+  const stop = page.getByTestId('big-stop');
+  const before = await stop.boundingBox();
+  await takeControl(page, world);
+  await expect(page.getByRole('button', { name: 'Take control' })).toHaveCount(0);
+  expect(await stop.boundingBox()).toEqual(before);
+  await page.keyboard.down('w');
+  await page.evaluate(() => void window.dispatchEvent(new Event('blur')));
+  await page.keyboard.up('w');
+  await expect(page.getByTestId('interrupted')).toBeVisible();
+  expect(await stop.boundingBox()).toEqual(before);
 });
 
 test('the button that turns left is on the left, also where text runs from right to left', async ({ page }) => {

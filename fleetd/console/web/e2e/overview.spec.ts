@@ -51,6 +51,60 @@ test('the floor plan has the robots where they are', async ({ page }) => {
   await accessible(page);
 });
 
+test('a site has a map behind its robots: set in Places from the files of ROS, drawn at its scale, removed', async ({
+  page,
+  world,
+}) => {
+  await world.cli('robot', 'label', 'r1', 'site=hall-e2e');
+  const yaml = 'image: map.pgm\nresolution: 0.5\norigin: [-4, -3, 0]\nnegate: 0\n';
+  const files = [
+    { name: 'map.yaml', mimeType: 'text/yaml', buffer: Buffer.from(yaml) },
+    { name: 'map.pgm', mimeType: 'image/x-portable-graymap', buffer: Buffer.from('P5 16 12 255\n' + '0'.repeat(192)) },
+  ];
+  await page.goto('/places?robot=r1');
+  await live(page);
+  const choose = () => page.locator('input[type=file]').setInputFiles(files);
+  await expect(page.getByTestId('site-map')).toHaveText('This site has no map.');
+  await choose();
+  await expect(page.getByLabel('Left edge x, metres')).toHaveValue('-4');
+  await page.getByRole('button', { name: 'Set the map' }).click();
+  await expect(page.getByTestId('site-map')).toHaveText('8.0 × 6.0 m');
+  await accessible(page);
+
+  await page.goto('/');
+  await live(page);
+  const site = page.getByTestId('site').filter({ hasText: 'hall-e2e' });
+  await site.getByRole('button', { name: 'Floor plan' }).click();
+  const map = site.getByTestId('floor-map');
+  await expect(map).toHaveAttribute('width', '8');
+  await expect(map).toHaveAttribute('transform', /^translate\(-4 3\)/);
+  const read = await map.evaluate(async (e) => {
+    const image = new Image();
+    image.src = e.getAttribute('href')!;
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  });
+  expect(read).toEqual([16, 12]);
+  await accessible(page);
+
+  await page.goto('/places?robot=r1');
+  await page.getByRole('button', { name: 'Remove the map' }).click();
+  await expect(page.getByTestId('site-map')).toHaveText('This site has no map.');
+  await world.cli('robot', 'label', 'r1', 'site-');
+});
+
+test('a card says what comes to its robot: the rollout that it waits for and the next schedule', async ({
+  page,
+  world,
+}) => {
+  await world.cli('rollout', 'create', '--set', 'low_battery=0.31', '--at', '2036-01-01T20:00:00Z', '--start', 'r2');
+  await page.goto('/');
+  await live(page);
+  const card = page.getByTestId('card').filter({ has: page.getByRole('link', { name: /r2/ }) });
+  await expect(card.getByTestId('queue')).toContainText(/^waits for .*, from /, { timeout: 15_000 });
+  await expect(page.getByTestId('queue')).toHaveCount(1);
+});
+
 test('who drives a robot, what happened, and fleetd itself are shown', async ({ page, world }) => {
   await world.cli('mode', 'set', 'mnl', 'r3', '--wait');
   await page.goto('/');
