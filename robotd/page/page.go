@@ -39,7 +39,6 @@ type Robot interface {
 type View struct {
 	effect.Snapshot
 	Events  []schema.Event // the newest first
-	Face    string         // that was started last, although it may have ended; empty = none since robotd started
 	Waiting *Waiting       // the robot has no body yet, and the view nothing else; nil = it has
 }
 

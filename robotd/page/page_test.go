@@ -699,3 +699,102 @@ func TestRefusedStatusSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// performing is a robot in ato that shows something with every unit.
+func performing() *fake {
+	f := standing()
+	v := &f.view
+	v.State.Safety.State, v.State.Mode.Active = schema.SafetyEnabled, schema.ModeAto
+	v.Caps.Units = []schema.Unit{{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}, {ID: "ear", Kind: schema.UnitLED},
+		{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"bell"}}, {ID: "neck", Kind: schema.UnitHead},
+		{ID: "wheels", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery}}
+	v.State.Units = []schema.UnitState{{Kind: "face", Shows: "smile"}, {Kind: "led", Shows: "ear #FF8800 breathe every 800 ms"},
+		{Kind: "speaker", Shows: "Welcome <b>to</b> the museum"}, {Kind: "head", Shows: "yaw 34.4°, pitch -10°"},
+		{Kind: "drive", Shows: "vx 0.3 m/s, wz -20°/s"}, {Kind: "battery", Detail: "80 %, charging"}}
+	return f
+}
+
+func TestPictureOfTheRobotSaysWhatItShows(t *testing.T) {
+	everything := "r1: smiling, light #ff8800 breathing, head 34° to its right, looking 10° down"
+	for _, c := range []struct {
+		what, lang, sentence string
+		change               func(*View)
+	}{
+		{"all units", "en", "r1: smiling, light #ff8800 breathing, head 34° to its left, looking 10° down, drives forward, " +
+			"turns to its right, says “Welcome &lt;b&gt;to&lt;/b&gt; the museum”, charging", func(*View) {}},
+		{"in German", "de", "r1: lächelt, Licht #ff8800 atmet, Kopf 34° nach links", func(*View) {}},
+		{"head to the other side", "en", everything, func(v *View) { v.State.Units[3].Shows = "yaw -34.4°, pitch -10°" }},
+		{"a sound", "en", "plays the sound bell", func(v *View) { v.State.Units[2].Shows = "bell" }},
+		{"muted", "en", "muted\"", func(v *View) { v.State.Units[2].Detail = "volume 0 %" }},
+		{"a face of its own", "en", "r1: furious, light", func(v *View) { v.State.Units[0].Shows = "furious" }},
+		{"without a head", "en", "breathing, drives", func(v *View) { v.Caps.Units = slices.Delete(v.Caps.Units, 3, 4) }},
+		{"stopped, it shows nothing", "en", "\"r1: stopped, charging\"", func(v *View) { v.State.Safety.State = schema.SafetyStop }},
+		{"driven", "en", "r1: a person drives it, smiling", func(v *View) {
+			v.State.Control, v.State.Mode.Active = &schema.StateControl{}, schema.ModeMnl
+		}},
+		{"paused", "en", "r1: paused, smiling", func(v *View) { v.State.Auto.Status = schema.AutoPaused }},
+		{"kept stopped", "en", "r1: needs attention", func(v *View) { v.State.Safety.State = schema.SafetyDisabled }},
+		{"nothing", "en", "\"r1\"", func(v *View) { v.State.Units = nil }},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			f := performing()
+			c.change(&f.view)
+			s := open(t, f).signIn()
+			_, body, _ := s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", c.lang) })
+			_, label, _ := strings.Cut(body, `role="img" aria-label=`)
+			if label, _, _ = strings.Cut(label, " class="); !strings.Contains(label, c.sentence) {
+				t.Errorf("the picture is called %s, not %s", label, c.sentence)
+			}
+		})
+	}
+}
+
+func TestPictureIsDrawnWithoutStylesOfItsOwn(t *testing.T) {
+	_, body, _ := open(t, performing()).signIn().send("GET", "/", "")
+	for _, want := range []string{`<text x="80" y="27">Welcome &lt;b&gt;to&lt;/b&gt; the</text>`, `fill="#ff8800" class="breathe"`,
+		`class="light breathe" fill="#ff8800"`, `<g transform="translate(6.2 1.7)">`, `M72 158`, `M42 146`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the picture lacks %s", want)
+		}
+	}
+	if strings.Contains(body, "style=") || strings.Contains(body, "ZgotmplZ") {
+		t.Error("the picture has what the page's policy or the templates refuse")
+	}
+}
+
+// The console draws the same robot: a shape that changes there must change here.
+func TestPictureHasTheShapesOfTheConsole(t *testing.T) {
+	console, err := os.ReadFile("../../fleetd/console/web/src/live/DrawnRobot.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := templates.ReadFile("templates/drawn.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is made of several shapes there, or of numbers, is not compared.
+	own := []string{"M56 140", "M65.5 74", "M65.5 75", "M85.5 75", "M85 45.5", "M74 45"}
+	for _, rest := range strings.Split(string(text), ` d="`)[1:] {
+		shape, _, _ := strings.Cut(rest, `"`)
+		if strings.Contains(shape, "{{") || slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(shape, o) }) {
+			continue
+		}
+		if !strings.Contains(string(console), shape) {
+			t.Errorf("the console draws no %s", shape)
+		}
+	}
+}
+
+func TestWordsAreSplitIntoThreeLinesAtMost(t *testing.T) {
+	for words, want := range map[string][]string{
+		"":        nil,
+		"Welcome": {"Welcome"},
+		"Hello. You have found the right place. Take your time, I will wait here": {
+			"Hello. You have found", "the right place. Take", "your time, I will…"},
+		"Donaudampfschifffahrtsgesellschaft": {"Donaudampfschifffahrt", "sgesellschaft"},
+	} {
+		if got := linesOf(words); !slices.Equal(got, want) {
+			t.Errorf("%q has the lines %q, not %q", words, got, want)
+		}
+	}
+}

@@ -24,10 +24,11 @@ var pages = func() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for lang, words := range texts {
 		t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-			"t":      func(key string) string { return words.of(key) },
-			"button": func(p *screen, action string) button { return button{p, action, p.WhyNot(action), p.Note(action)} },
-			"word":   func(group string, value any) string { return words.word(group, value) },
-			"named":  words.named,
+			"t":        func(key string) string { return words.of(key) },
+			"button":   func(p *screen, action string) button { return button{p, action, p.WhyNot(action), p.Note(action)} },
+			"word":     func(group string, value any) string { return words.word(group, value) },
+			"named":    words.named,
+			"sentence": words.sentence,
 		})
 		all[lang] = template.Must(t.ParseFS(templates, "templates/*.html"))
 	}
@@ -259,26 +260,4 @@ func (p *screen) About(e schema.Event) string {
 func (p *screen) By(e schema.Event) string {
 	client, _, _ := strings.Cut(e.ReqID, "/")
 	return client
-}
-
-// features are eyes and mouth of a face, as SVG paths.
-type features struct{ Eyes, Mouth string }
-
-var drawn = map[string]features{
-	"neutral":   {"M34 42v6M66 42v6", "M34 68h32"},
-	"smile":     {"M34 42v6M66 42v6", "M30 62q20 20 40 0"},
-	"laugh":     {"M28 46q6-8 12 0M60 46q6-8 12 0", "M28 58h44q-4 24-22 24t-22-24z"},
-	"sad":       {"M34 44v6M66 44v6", "M32 74q18-16 36 0"},
-	"sleepy":    {"M28 46h12M60 46h12", "M42 70h16"},
-	"surprised": {"M34 40v8M66 40v8", "M50 60a8 10 0 1 0 .1 0z"},
-	"thinking":  {"M34 42v6M66 38v6", "M36 72l28-6"},
-	"wink":      {"M34 42v6M60 45h12", "M30 62q20 20 40 0"},
-}
-
-// Drawing is the drawing of the face.
-func (p *screen) Drawing() features {
-	if f, known := drawn[p.View.Face]; known {
-		return f
-	}
-	return drawn["neutral"]
 }

@@ -67,7 +67,6 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 			h.body.Order(e.Order)
 		case effect.Start:
 			h.body.Start(e.Command)
-			h.local.started(e)
 		case effect.Stop:
 			h.body.Stop(e.Key)
 		case effect.Move:

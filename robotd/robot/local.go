@@ -13,7 +13,6 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/page"
 	"troupe/schema"
-	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -43,7 +42,6 @@ type local struct {
 	asked   map[string]chan schema.Ack // by the ids of commands
 	viewers []chan effect.Snapshot     // of the next snapshot
 	events  []schema.Event             // the oldest first
-	face    string
 }
 
 func newLocal(ctx context.Context, l *loop) *local {
@@ -88,16 +86,6 @@ func (l *local) happened(e effect.Save) {
 	if of > routineShown || len(l.events) > eventsShown {
 		l.events = slices.Delete(l.events, drop, drop+1)
 	}
-}
-
-func (l *local) started(e effect.Start) {
-	shown, ok := e.Do.Do.(score.Face)
-	if l == nil || !ok {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.face = shown.Face
 }
 
 func (l *local) snapshot(s effect.Snapshot) {
@@ -146,7 +134,7 @@ func (l *local) View(ctx context.Context) (page.View, error) {
 	case s := <-came:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		v := page.View{Snapshot: s, Face: l.face, Events: slices.Clone(l.events)}
+		v := page.View{Snapshot: s, Events: slices.Clone(l.events)}
 		slices.Reverse(v.Events)
 		return v, nil
 	case <-ctx.Done():
