@@ -1,6 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test';
 
-import { accessible, expect, fresh, live, test } from './world';
+import { keyboard, withoutPointer } from './hands';
+import { accessible, colors, expect, fresh, inShard, live, test } from './world';
 
 const yaml = (over: number) => ({ 'If-Match': `"${over}"`, 'Content-Type': 'application/yaml' });
 
@@ -147,6 +148,65 @@ test('bars are dragged, stretched, moved by keys, copied and removed, and the co
   await page.locator('h1').click();
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog')).toContainText('end later or earlier');
+});
+
+for (const scheme of inShard('light', 'dark'))
+  test(`an act is edited on the timeline by keyboard alone, in ${scheme} colours`, async ({ page, request }) => {
+    const neverPointed = await withoutPointer(page);
+    await colors(page, scheme);
+    const act = fresh('keys');
+    await draftAct(request, act, '{type: face, start_ms: 1000, end_ms: 2000, face: smile}');
+    await page.goto(`/acts/${act}`);
+    await live(page);
+    const face = timeline(page).getByRole('button', { name: /^face smile/ });
+    await keyboard(page).press(face);
+    await expect(face).toHaveAttribute('aria-pressed', 'true');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowRight');
+    await expect(face).toHaveAccessibleName('face smile: 0:01.1 to 0:02.2');
+    await accessible(page, 'target-size');
+    await page.keyboard.press('Delete');
+    await expect(face).toHaveCount(0);
+    await page.keyboard.press('Control+z');
+    await expect(face).toHaveAccessibleName('face smile: 0:01.1 to 0:02.2');
+    await neverPointed();
+  });
+
+test.describe('with a finger', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
+
+  test('an act is edited on the timeline by touch alone: a bar that is chosen follows the finger, or its field', async ({
+    page,
+    request,
+  }) => {
+    const act = fresh('finger');
+    await draftAct(
+      request,
+      act,
+      '{type: face, start_ms: 1000, end_ms: 2000, face: smile}',
+      '{type: wait, start_ms: 0, end_ms: 4000}',
+    );
+    await page.goto(`/acts/${act}`);
+    await live(page);
+    const face = timeline(page).getByRole('button', { name: /^face smile/ });
+    await face.tap();
+    await expect(face).toHaveAttribute('aria-pressed', 'true');
+    await face.scrollIntoViewIfNeeded();
+    const box = (await face.boundingBox())!;
+    const [x, y] = [box.x + box.width / 2, box.y + 8];
+    const devtools = await page.context().newCDPSession(page);
+    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>
+      devtools.send('Input.dispatchTouchEvent', { type, touchPoints });
+    await send('touchStart', [{ x, y }]);
+    for (const share of [0.3, 0.6, 1]) await send('touchMove', [{ x: x + box.width * share, y }]);
+    await send('touchEnd', []);
+    await expect(face).toHaveAccessibleName('face smile: 0:02 to 0:03');
+    const start = page.getByRole('textbox', { name: /^Start/ });
+    await start.tap();
+    await start.fill('0.5');
+    await expect(face).toHaveAccessibleName('face smile: 0:00.5 to 0:03');
+    await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+  });
 });
 
 test('a draft is drawn and played while something is missing in it', async ({ page, request }) => {

@@ -141,6 +141,17 @@ test('a wall screen shows every robot, what is wrong first, and has nothing to p
   await expect(page.getByRole('button', { name: 'Stop (software)' })).toBeVisible();
 });
 
+test('on a wall screen as wide as a laptop each tile has room for what it says', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto('/?wall');
+  await expect(page.getByTestId('tile')).toHaveCount(3);
+  const cut = await page
+    .getByTestId('tile')
+    .locator('.mantine-Badge-label, [data-truncate]')
+    .evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
+  expect(cut).toEqual([]);
+});
+
 test('what needs a look first is named with its reason', async ({ page, world }) => {
   await page.goto('/');
   await live(page);

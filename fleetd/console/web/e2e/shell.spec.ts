@@ -96,6 +96,17 @@ test('the palette sends commands to a robot by its name, or to that of the page,
   await expect(page.getByTestId('latched')).toBeHidden();
 });
 
+test('the palette finds a part of Administration by what people look for', async ({ page }) => {
+  await page.goto('/');
+  await live(page);
+  await page.keyboard.press('Control+k');
+  await expect(page.getByPlaceholder('Robot, page or command')).toBeFocused();
+  await page.keyboard.type('backup');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/admin\?tab=health$/);
+  await expect(page.getByText('Newest backup')).toBeVisible();
+});
+
 test('Enter in the palette does the first match of the text, also before the field has the focus', async ({
   page,
   world,

@@ -118,19 +118,24 @@ function usePages(screens: readonly Listed[]): (query: string) => Action[] {
   const t = useShellTexts();
   const navigate = useNavigate();
   const me = useMe();
-  return (query) =>
-    screens
+  return (query) => {
+    const wanted = query.trim().toLowerCase();
+    const entry = (s: Listed, path: string, label: string): Action => {
+      const Icon = s.icon!;
+      return { id: path, label, leftSection: <Icon size={18} />, onClick: () => void navigate(path) };
+    };
+    return screens
       .filter((s) => s.nav && me?.rights.includes(s.right))
-      .map((s) => {
-        const Icon = s.icon!;
-        return {
-          id: s.path,
-          label: t.nav[s.nav!],
-          leftSection: <Icon size={18} />,
-          onClick: () => void navigate(s.path),
-        };
+      .flatMap((s) => {
+        // Parts are offered to those who look for one: without a query the list is the navigation.
+        const parts = s.nav === 'admin' && wanted ? Object.entries(t.adminParts) : [];
+        return [
+          entry(s, s.path, t.nav[s.nav!]),
+          ...parts.map(([part, words]) => entry(s, `${s.path}?tab=${part}`, words)),
+        ];
       })
-      .filter((a) => a.label.toLowerCase().includes(query.trim().toLowerCase()));
+      .filter((a) => a.label.toLowerCase().includes(wanted));
+  };
 }
 
 function useFoundRobots(): (query: string) => Action[] {

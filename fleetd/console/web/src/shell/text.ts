@@ -22,6 +22,14 @@ export const useShellTexts = texts(
       admin: 'Administration',
       account: 'My account',
     },
+    /** Parts of Administration in the search, by the words that people look for. */
+    adminParts: {
+      users: 'Users: accounts, roles, passwords',
+      tokens: 'Tokens of programs',
+      sites: 'Sites and labels of robots',
+      enrol: 'Enrol a robot',
+      health: 'Health: backup, broker, database, certificates',
+    },
     groups: { run: 'Run', write: 'Write', back: 'Look back', admin: 'Administer' },
     navigation: 'Main navigation',
     menu: 'Menu',
@@ -178,6 +186,13 @@ export const useShellTexts = texts(
       audit: 'Protokoll',
       admin: 'Verwaltung',
       account: 'Mein Konto',
+    },
+    adminParts: {
+      users: 'Benutzer: Konten, Rollen, Passwörter',
+      tokens: 'Token von Programmen',
+      sites: 'Standorte und Labels der Roboter',
+      enrol: 'Einen Roboter aufnehmen',
+      health: 'Zustand: Sicherung, Broker, Datenbank, Zertifikate',
     },
     groups: { run: 'Betrieb', write: 'Schreiben', back: 'Rückblick', admin: 'Verwalten' },
     navigation: 'Hauptnavigation',

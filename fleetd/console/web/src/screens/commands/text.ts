@@ -3,7 +3,7 @@ import { texts } from '../../text/language';
 export const useCommandsTexts = texts(
   {
     title: 'Commands',
-    about: 'What was sent to robots, by whom and why, and how each robot answered.',
+    about: 'What was sent to robots, by whom and why, and how each robot answered. Who released a stop is in Audit.',
     robot: 'Robot',
     state: 'State',
     at: 'When',
@@ -47,7 +47,8 @@ export const useCommandsTexts = texts(
   },
   {
     title: 'Befehle',
-    about: 'Was an Roboter gesendet wurde, von wem und warum, und was jeder geantwortet hat.',
+    about:
+      'Was an Roboter gesendet wurde, von wem und warum, und was jeder geantwortet hat. Wer einen Stopp aufgehoben hat, steht im Protokoll.',
     robot: 'Roboter',
     state: 'Zustand',
     at: 'Wann',

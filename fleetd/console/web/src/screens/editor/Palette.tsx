@@ -1,4 +1,4 @@
-import { Button, ScrollArea, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Button, ScrollArea, Skeleton, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
 import { IconMasksTheater, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type ComponentType, useState, type MouseEvent } from 'react';
 import { useNavigate } from 'react-router';
@@ -63,6 +63,9 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
   );
   return (
     <Stack gap="xs" component="section" aria-label={t.palette}>
+      <Title order={2} size="h6">
+        {t.palette}
+      </Title>
       <TextInput
         size="xs"
         aria-label={t.paletteFind}

@@ -2,7 +2,7 @@ import { Card, Group, List, Loader, Stack, Table, Text, Title } from '@mantine/c
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-import { api, data, type Robot } from '../../api/client';
+import { api, data, type Robot, type Schemas } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { useEventTables } from '../../live/EventWords';
 import { RobotName } from '../../live/RobotName';
@@ -10,6 +10,7 @@ import { useLive } from '../../live/stream';
 import { causeText, eventText } from '../../text/eventText';
 import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
+import { grouped, names } from '../events/groups';
 import { type Counts, quantile } from './counts';
 import { lastEventsQuery } from './lastEvents';
 import { Stray, straysKey } from './Stray';
@@ -58,6 +59,11 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
   );
 }
 
+type Event = Schemas['Event'];
+
+/** ms between two events that stand in one row, if both say the same. */
+const repeatedMS = 10 * 60_000;
+
 const levelShown = new Set(['warn', 'error', 'safety']);
 
 /** What happened last at a site, or everywhere with an empty one; notable leaves out what robots do all day. */
@@ -73,6 +79,10 @@ export function LastEvents({ site, notable, limit = 20 }: { site: string; notabl
     },
     refetchInterval: refreshMs,
   });
+  // Notable events say the same of many robots, again and again, when a machine is slow.
+  const same = (e: Event) =>
+    notable ? `${e.type} ${eventText(words.events, e)} ${causeText(words, e)}` : `${e.robot} ${e.boot} ${e.seq}`;
+  const rows = grouped(events.data ?? [], same, (e) => Date.parse(e.received), repeatedMS);
   return (
     <Panel title={notable ? t.notableTitle : t.eventsTitle}>
       {events.isPending && <Loader size="sm" aria-label={t.loading} />}
@@ -84,31 +94,46 @@ export function LastEvents({ site, notable, limit = 20 }: { site: string; notabl
       {events.data?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
       <Table verticalSpacing={3} layout="auto">
         <Table.Tbody>
-          {events.data?.map((e) => (
-            <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
-              <Table.Td w={76}>
-                <Text size="xs" c="dimmed">
-                  {clock(e.received)}
-                </Text>
-              </Table.Td>
-              <Table.Td maw={120}>
-                <RobotLink id={e.robot} />
-              </Table.Td>
-              <Table.Td>
-                <Text size="sm" title={e.type} dir="auto">
-                  {eventText(words.events, e)}
-                  {e.level && levelShown.has(e.level) && (
-                    <Text span size="xs" fw={500} ms={6}>
-                      {levels[e.level]}
+          {rows.slice(0, notable ? maxRows : limit).map(
+            ({ key, rows: [e, ...others] }) =>
+              e && (
+                <Table.Tr key={key}>
+                  <Table.Td w={76}>
+                    <Text size="xs" c="dimmed">
+                      {clock(e.received)}
                     </Text>
-                  )}
-                  <Text span size="xs" c="dimmed" ms={6}>
-                    {causeText(words, e)}
-                  </Text>
-                </Text>
-              </Table.Td>
-            </Table.Tr>
-          ))}
+                  </Table.Td>
+                  <Table.Td maw={120}>
+                    {others.some((o) => o.robot !== e.robot) ? (
+                      names(
+                        [e, ...others].map((o) => o.robot),
+                        2,
+                      )
+                    ) : (
+                      <RobotLink id={e.robot} />
+                    )}
+                  </Table.Td>
+                  <Table.Td>
+                    <Text size="sm" title={e.type} dir="auto">
+                      {eventText(words.events, e)}
+                      {e.level && levelShown.has(e.level) && (
+                        <Text span size="xs" fw={500} ms={6}>
+                          {levels[e.level]}
+                        </Text>
+                      )}
+                      <Text span size="xs" c="dimmed" ms={6}>
+                        {causeText(words, e)}
+                      </Text>
+                      {others.length > 0 && (
+                        <Text span size="xs" c="dimmed" ms={6}>
+                          {`× ${others.length + 1}`}
+                        </Text>
+                      )}
+                    </Text>
+                  </Table.Td>
+                </Table.Tr>
+              ),
+          )}
         </Table.Tbody>
       </Table>
     </Panel>
@@ -165,7 +190,7 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
     <Panel title={t.fleetTitle}>
       <Table verticalSpacing={3}>
         <Table.Tbody>
-          {rows.map(([name, value]) => (
+          {rows.slice(0, notable ? maxRows : limit).map(([name, value]) => (
             <Table.Tr key={name}>
               <Table.Th fw={400} scope="row">
                 {name}

@@ -1,4 +1,4 @@
-import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 
@@ -54,11 +54,11 @@ export function Wall({ fleet, counts, site, ids }: Props) {
       <Tones counts={counts} large />
       <div className="wall">
         <section aria-label={t.robotsTitle}>
-          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+          <div className="wall-tiles">
             {all.slice(0, tiles).map((r) => (
               <Tile key={r.id} r={r} />
             ))}
-          </SimpleGrid>
+          </div>
           {all.length > tiles && (
             <Text fz={22} mt="sm">
               {t.more(all.length - tiles)}
@@ -67,7 +67,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
         </section>
         <Stack>
           <AlertPanel ids={ids} show />
-          <LastEvents site={site} notable limit={12} />
+          <LastEvents site={site} notable limit={40} />
         </Stack>
       </div>
     </Stack>
