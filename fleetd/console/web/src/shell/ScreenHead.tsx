@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 export function ScreenHead({ title, about, children }: { title: string; about?: string; children?: ReactNode }) {
   return (
     <Group justify="space-between" align="flex-start">
-      <Stack gap={2} maw={640} flex="1 1 12rem">
+      <Stack gap={2} maw={640} flex={about ? '1 1 17rem' : '1 1 12rem'}>
         <Title order={1} size="h2">
           {title}
         </Title>
