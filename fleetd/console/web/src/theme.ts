@@ -2,7 +2,7 @@ import { createTheme, type CSSVariablesResolver, DEFAULT_THEME, localStorageColo
 
 import { texts } from './text/language';
 
-const useThemeTexts = texts({ close: 'Close' }, { close: 'Schließen' });
+const useThemeTexts = texts({ close: 'Close' }, { close: 'Schließen' }, { close: 'Fermer' });
 
 export const theme = createTheme({
   primaryColor: 'indigo',

@@ -29,6 +29,16 @@ const useTexts = texts(
     fleetd: 'fleetd',
     since: (at: string) => `seit ${at}`,
   },
+  {
+    wayOut: 'Que faire',
+    says: 'Le robot signale',
+    rolloutSays: 'Le déploiement dit',
+    rollout: (id) => `déploiement ${id}`,
+    scheduleSays: 'fleetd dit',
+    schedule: (id) => `horaire ${id}`,
+    fleetd: 'fleetd',
+    since: (at) => `depuis ${at}`,
+  },
 );
 
 type RobotAlert = Robot['alerts'][number];

@@ -36,6 +36,19 @@ const useTexts = texts(
       safety: 'Sicherheit',
     },
   },
+  {
+    raw: 'en JSON',
+    sources: {
+      act: 'acte',
+      auto: 'histoire',
+      control: 'contrôle',
+      life: 'vie autonome',
+      link: 'connexion',
+      mode: 'mode',
+      robot: 'robot',
+      safety: 'sécurité',
+    },
+  },
 );
 
 type Event = Schemas['Event'];

@@ -18,6 +18,12 @@ const useTexts = texts(
     again: 'Neu laden',
     overview: 'Zur Übersicht',
   },
+  {
+    title: 'Cette page est tombée en panne',
+    hint: 'C’est une erreur de la console. Les robots continuent ce qu’ils font, et l’arrêt en haut fonctionne. Ce que vous avez écrit en dernier dans un brouillon n’est peut-être pas enregistré.',
+    again: 'Recharger',
+    overview: 'Vers la vue d’ensemble',
+  },
 );
 
 /** What is shown in place of a screen that threw an error. Both ways on reload the console. */

@@ -19,6 +19,13 @@ const useTexts = texts(
     overview: 'Zur Übersicht',
     back: 'Zu den Robotern',
   },
+  {
+    title: 'Cette page n’existe pas',
+    address: 'Aucune page de la console n’a cette adresse :',
+    hint: 'Un lien peut être coupé, ou venir d’une autre version. Ctrl-K cherche des pages, des robots et des commandes.',
+    overview: 'Vers la vue d’ensemble',
+    back: 'Vers les robots',
+  },
 );
 
 export function NotFound() {

@@ -17,6 +17,12 @@ const useTexts = texts(
     copy: 'Kopieren',
     copied: 'Kopiert',
   },
+  {
+    open: 'Ligne de commande',
+    help: 'La même chose dans un terminal :',
+    copy: 'Copier',
+    copied: 'Copié',
+  },
 );
 
 interface Props {

@@ -17,7 +17,7 @@ import { api } from '../api/client';
 import { useMe } from '../api/me';
 import { problemOf } from '../api/problem';
 import { stopStream } from '../live/stream';
-import { useLanguage, type Language } from '../text/language';
+import { languages, useLanguage, type Language } from '../text/language';
 import { OwnPassword } from './OwnPassword';
 import { chosenDensity, type Density, keepDensity } from './density';
 import { type Direction, keepDirection } from './direction';
@@ -93,10 +93,7 @@ export function UserMenu() {
               aria-label={t.language}
               value={language}
               onChange={(v) => choose(v as Language)}
-              data={[
-                { value: 'en', label: 'English' },
-                { value: 'de', label: 'Deutsch' },
-              ]}
+              data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
             />
             <Text size="xs">{t.direction}</Text>
             <SegmentedControl

@@ -75,6 +75,32 @@ export const useRobotCommandTexts = texts(
     stop: (robot: string) => `${robot} stoppen (Software)`,
     rights: { command: 'Robotern Befehle zu geben', stop: 'Roboter zu stoppen' },
   },
+  {
+    any: {
+      pause: 'Mettre un robot en pause…',
+      continue: 'Continuer un robot…',
+      manual: 'Passer un robot en manuel…',
+      automatic: 'Passer un robot en automatique…',
+      enable: 'Autoriser le mouvement d’un robot…',
+      stop: 'Arrêter un robot (logiciel)…',
+    },
+    which: 'Quel robot ?',
+    verbs: {
+      pause: 'pause mettre en pause',
+      continue: 'continuer',
+      manual: 'passer manuel',
+      automatic: 'passer automatique',
+      enable: 'autoriser le mouvement',
+      stop: 'arrêter',
+    },
+    pause: (robot) => `Mettre ${robot} en pause`,
+    continue: (robot) => `Continuer ${robot}`,
+    manual: (robot) => `Passer ${robot} en manuel`,
+    automatic: (robot) => `Passer ${robot} en automatique`,
+    enable: (robot) => `Autoriser le mouvement : ${robot}`,
+    stop: (robot) => `Arrêter ${robot} (logiciel)`,
+    rights: { command: 'commander les robots', stop: 'arrêter les robots' },
+  },
 );
 
 /**

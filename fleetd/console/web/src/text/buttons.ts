@@ -35,6 +35,21 @@ const useButtons = texts(
       'sys/ack-fault': 'Es ist behoben',
     },
   },
+  {
+    quoted: (button: string) => `« ${button} »`,
+    of: {
+      'auto/continue': 'Continuer',
+      'auto/start': 'Démarrer',
+      'control/acquire': 'Prendre le contrôle',
+      'control/release': 'Rendre',
+      'interrupt/cancel': 'Terminer',
+      'interrupt/request': 'Interrompre',
+      'life/stop-focus': 'Terminer l’activité',
+      'safety/enable': 'Autoriser le mouvement',
+      'safety/reset': 'Réinitialiser',
+      'sys/ack-fault': 'C’est réparé',
+    },
+  },
 );
 
 const verb = /\b([a-z]+\/[a-z-]+)\b(?: (str|mnl|ato)\b)?(?: with token [^\s;,]+|, or by its name [^\s;,]+)?/g;

@@ -1,12 +1,18 @@
 import { create } from 'zustand';
 
-export type Language = 'en' | 'de';
+import { inFrench } from './french';
+
+/** The languages of the console, each by its own name. */
+export const languages = { en: 'English', de: 'Deutsch', fr: 'Français' } as const;
+
+export type Language = keyof typeof languages;
 
 const key = 'troupe.language';
 
-function initial(): Language {
-  const chosen = localStorage.getItem(key) ?? navigator.language;
-  return chosen.startsWith('de') ? 'de' : 'en';
+/** The language of the console that a tag such as fr-CH means; English if it has none of that language. */
+export function languageOf(tag: string): Language {
+  const primary = tag.toLowerCase().split('-')[0]!;
+  return Object.hasOwn(languages, primary) ? (primary as Language) : 'en';
 }
 
 interface Choice {
@@ -16,7 +22,7 @@ interface Choice {
 
 /** The language of the console, kept in this browser. */
 export const useLanguage = create<Choice>()((set) => ({
-  language: initial(),
+  language: languageOf(localStorage.getItem(key) ?? navigator.language),
   choose: (language) => {
     localStorage.setItem(key, language);
     document.documentElement.lang = language;
@@ -37,10 +43,10 @@ export type Same<M> = {
 
 /**
  * Declares the texts of a part of the console in every language, and returns a hook that
- * gives those of the chosen one. The compiler demands every text in both.
+ * gives those of the chosen one. The compiler demands every text in each.
  */
-export function texts<M extends object>(en: M, de: Same<M>): { (): Same<M>; now: () => Same<M> } {
-  const of = (l: Language): Same<M> => (l === 'de' ? de : (en as unknown as Same<M>));
-  const hook = () => of(useLanguage((s) => s.language));
-  return Object.assign(hook, { now: () => of(useLanguage.getState().language) });
+export function texts<M extends object>(en: M, de: Same<M>, fr?: Same<M>): { (): Same<M>; now: () => Same<M> } {
+  const all = { en: en as unknown as Same<M>, de, fr: inFrench(fr ?? (en as unknown as Same<M>)) };
+  const hook = () => all[useLanguage((s) => s.language)];
+  return Object.assign(hook, { now: () => all[useLanguage.getState().language] });
 }

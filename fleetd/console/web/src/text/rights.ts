@@ -18,4 +18,10 @@ export const useRightTexts = texts(
       return `Ihnen fehlt das Recht, ${what}. ${roles.length > 1 ? 'Die Rollen' : 'Die Rolle'} ${list(roles, 'und')} ${roles.length > 1 ? 'haben' : 'hat'} es.`;
     },
   },
+  {
+    lacks: (what: string, right: Right) => {
+      const roles: readonly string[] = rolesWith[right];
+      return `Vous n’avez pas le droit ${/^[aeiouéèêh]/i.test(what) ? 'd’' : 'de '}${what}. ${roles.length > 1 ? 'Les rôles' : 'Le rôle'} ${list(roles, 'et')} ${roles.length > 1 ? 'l’ont' : 'l’a'}.`;
+    },
+  },
 );

@@ -135,6 +135,65 @@ export const useTermWords = texts<Terms>(
       SUPERSEDED: 'durch einen neueren ersetzt',
     },
   },
+  {
+    ModeID: { str: 'démarrage', mnl: 'manuel', ato: 'automatique', safe: 'mode sûr' },
+    SafetyState: {
+      DISABLED: 'maintenu à l’arrêt',
+      ENABLED: 'libre de bouger',
+      SOFT_STOP: 's’arrête après son acte de fin',
+      STOP: 's’arrête',
+      HALT: 's’arrête net',
+      E_STOP: 'arrêté jusqu’à une réinitialisation',
+      RESET: 'en cours de réinitialisation',
+    },
+    ModePhase: { running: 'en marche', switching: 'change', stopping: 'se termine', failed: 'a échoué' },
+    AutoStatus: {
+      halt: 'pas en automatique',
+      idle: 'joue',
+      paused: 'en pause',
+      stopped: 'ne joue pas',
+    },
+    LifeState: {
+      disabled: 'ne fait rien de lui-même',
+      solitary: 'pour lui-même, sans personne',
+      interactive: 'avec des gens',
+      safeguard: 'se protège',
+    },
+    LinkState: {
+      never: 'pas encore de signe de vie',
+      up: 'les signes de vie arrivent',
+      degraded: 'les signes de vie arrivent irrégulièrement',
+      lost: 'aucun signe de vie n’arrive',
+    },
+    DeployPhase: {
+      idle: 'rien à faire',
+      fetching: 'est en train d’arriver',
+      verifying: 'est vérifiée',
+      validating: 'est vérifiée',
+      staged: 'sur le robot, pas encore utilisée',
+      waiting: 'attend son tour',
+      held: 'n’est pas appliquée d’elle-même',
+      activating: 'est mise en service',
+      active: 'en service',
+      rejected: 'refusée',
+      failed: 'n’a pas réussi',
+      rolled_back: 'a échoué ; la précédente est en service',
+      superseded: 'remplacée par une plus récente',
+      withdrawn: 'aucune, comme voulu',
+    },
+    AlertLevel: { info: 'note', warn: 'avertissement', error: 'erreur', critical: 'critique' },
+    EventLevel: { info: 'note', warn: 'avertissement', error: 'erreur', safety: 'sécurité' },
+    Status: {
+      ACCEPTED: 'acceptée',
+      IN_PROGRESS: 'en cours',
+      SUCCEEDED: 'faite',
+      REJECTED: 'refusée',
+      FAILED: 'échouée',
+      CANCELLED: 'annulée',
+      EXPIRED: 'trop tard',
+      SUPERSEDED: 'remplacée par une plus récente',
+    },
+  },
 );
 
 /** Whether a robot is connected: fleetd's view of its presence. */
@@ -155,6 +214,14 @@ export const usePresenceWords = texts<Record<Robot['presence']['status'], string
     sleeping: 'schläft',
     unknown: 'unbekannt',
   },
+  {
+    online: 'connecté',
+    degraded: 'mauvaise connexion',
+    lost: 'connexion perdue',
+    offline: 'hors ligne',
+    sleeping: 'en veille',
+    unknown: 'inconnu',
+  },
 );
 
 /** Marks of a robot beside its states. */
@@ -164,6 +231,11 @@ export const useMarkWords = texts(
     latched: 'gestoppt, bis der Stopp aufgehoben wird',
     'not adopted': 'gehört nicht zur Flotte',
     'no state': 'noch nichts gemeldet',
+  },
+  {
+    latched: 'arrêté jusqu’à la levée de l’arrêt',
+    'not adopted': 'pas dans la flotte',
+    'no state': 'rien de signalé encore',
   },
 );
 

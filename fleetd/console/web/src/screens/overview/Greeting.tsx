@@ -28,6 +28,17 @@ const useGreetingTexts = texts(
     actHow: 'Legen Sie einen an, ziehen Sie auf der Zeitachse, was der Roboter tut, und drücken Sie Abspielen.',
     close: 'Ausblenden',
   },
+  {
+    title: 'Bienvenue. Trois choses à essayer',
+    stop: 'Arrêter un robot',
+    stopHow:
+      'Ouvrez sa page et appuyez sur le bouton rouge. Levez ensuite l’arrêt, et autorisez de nouveau le mouvement.',
+    story: 'Donner une autre histoire',
+    storyHow: 'Choisissez une histoire et les robots qui la jouent. Ils changent après l’acte qu’ils jouent.',
+    act: 'Écrire un acte',
+    actHow: 'Créez-en un, glissez ce que fait le robot le long de la chronologie, et appuyez sur Lecture.',
+    close: 'Cacher',
+  },
 );
 
 /** What somebody who tries the project out could do first. It is shown in development mode, until it is hidden. */
