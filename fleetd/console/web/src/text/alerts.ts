@@ -408,6 +408,228 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
         'Klären Sie, warum er gestoppt wurde. Ist es sicher, heben Sie den Stopp auf und geben die Bewegung frei.',
     },
   },
+  {
+    story_failing: {
+      title: 'aucun acte de son histoire ne réussit',
+      means: 'Au dernier tour, chaque acte de l’histoire a échoué. Le public voit peu de chose, ou rien.',
+      wayOut: 'Réparez ce que nomme la dernière erreur, ou attribuez une histoire que ce robot sait jouer.',
+    },
+    ability_failed: {
+      title: 'un petit mouvement échoue',
+      means:
+        'Une unité ne peut pas faire ce que le robot fait de lui-même entre les actes, comme cligner des yeux. L’histoire continue.',
+      wayOut: 'Regardez l’unité et le journal de son adaptateur. Le robot essaie de nouveau de lui-même.',
+    },
+    mode_hung: {
+      title: 'un mode s’est bloqué',
+      means: 'Un mode ne répondait plus ; le programme du robot s’est donc terminé et a recommencé.',
+      wayOut: 'Lisez le journal du robot. Passer dans ce mode l’essaie de nouveau.',
+    },
+    link_lost: {
+      title: 'aucun signe de vie ne l’atteint',
+      means:
+        'Le robot ne reçoit aucun signe de vie de fleetd ni d’un pupitre à côté de lui ; personne ne pourrait l’arrêter à distance.',
+      wayOut:
+        'Vérifiez le réseau et si fleetd est en marche. L’alerte finit quand les signes de vie arrivent de nouveau.',
+    },
+    safeguard: {
+      title: 'une protection l’immobilise',
+      means: 'Quelqu’un pousse ou soulève le robot, ou il tombe. Rien ne bouge en lui.',
+      wayOut: 'Occupez-vous du robot. Il continue de lui-même 3 s après que c’est fini.',
+    },
+    unit_error: {
+      title: 'une unité qui bouge signale une erreur',
+      means: 'L’erreur de cette unité a arrêté tout le robot.',
+      wayOut: 'Réparez l’unité, puis réinitialisez le robot et autorisez le mouvement.',
+    },
+    device_critical: {
+      title: 'une unité n’est pas sûre',
+      means:
+        'Une unité sans laquelle il ne doit pas bouger est en panne ou beaucoup trop chaude. Le robot est au repos.',
+      wayOut:
+        'Réparez l’unité et confirmez la panne, ou attendez qu’elle ait refroidi. Autorisez ensuite le mouvement.',
+    },
+    device_disabled: {
+      title: 'une unité est hors service',
+      means:
+        'Une unité est en panne ou très chaude ; rien ne l’utilise. Les actions avec elle échouent, le reste continue.',
+      wayOut: 'Regardez l’unité. Elle sert de nouveau quand sa panne a disparu.',
+    },
+    device_hot: {
+      title: 'une unité est chaude',
+      means: 'Une unité est plus chaude que d’habitude, et toujours en service.',
+      wayOut:
+        'Laissez-la refroidir : des mouvements plus courts ou plus rares, plus d’air. Si elle devient très chaude, le robot cesse de l’utiliser.',
+    },
+    device_late: {
+      title: 'une unité est lente',
+      means: 'Une unité n’a pas fini ses dernières commandes à temps.',
+      wayOut: 'Regardez si elle est bloquée, ou si les délais des actes sont trop courts pour elle.',
+    },
+    help_asked: {
+      title: 'quelqu’un demande de l’aide',
+      means: 'Une personne devant le robot a demandé de l’aide.',
+      wayOut:
+        'Allez-y, puis confirmez : fleetd sys ack-fault ROBOT --source service. Le choix « Non, merci » à l’écran y met fin aussi.',
+    },
+    battery_low: {
+      title: 'batterie faible',
+      means: 'La batterie est au-dessous du réglage low_battery.',
+      wayOut: 'Chargez le robot, sauf s’il va de lui-même à son chargeur.',
+    },
+    cannot_charge: {
+      title: 'il ne peut pas se charger',
+      means: 'Le robot n’arrive pas à son chargeur, ou ne s’y charge pas.',
+      wayOut: 'Amenez-le au chargeur. L’interruption « power » lui fait essayer de nouveau.',
+    },
+    calibration_waits: {
+      title: 'l’étalonnage attend',
+      means: 'L’étalonnage bougerait une unité et attend d’en avoir le droit.',
+      wayOut:
+        'Assurez-vous que personne n’est près de lui, puis autorisez le mouvement. L’étalonnage continue de lui-même.',
+    },
+    calibration_failed: {
+      title: 'l’étalonnage a échoué',
+      means: 'Le robot n’a pas pu s’étalonner.',
+      wayOut: 'Supprimez la cause qui est nommée, puis repassez en démarrage.',
+    },
+    map_pending: {
+      title: 'une nouvelle carte attend',
+      means: 'La carte des lieux attribués attend l’étalonnage.',
+      wayOut: 'Quand personne n’est près de lui, passez en démarrage : l’étalonnage prend la nouvelle carte.',
+    },
+    memory_lost: {
+      title: 'il a perdu la mémoire',
+      means: 'Le robot a déjà servi, et son disque n’en sait plus rien : il garde l’arrêt lost-disk.',
+      wayOut: 'Cherchez si quelqu’un l’avait arrêté, et pourquoi. Levez ensuite l’arrêt lost-disk.',
+    },
+    not_persisted: {
+      title: 'son arrêt n’est pas enregistré',
+      means: 'Le disque n’a pas les arrêts du robot : un redémarrage de son programme les perdrait.',
+      wayOut: 'Ne redémarrez pas le robot. Faites de la place sur son disque, ou remplacez-le.',
+    },
+    disk_refuses: {
+      title: 'son disque n’écrit pas',
+      means:
+        'Le disque du robot refuse d’écrire. Le robot obéit aux arrêts et ne commence aucune commande qu’il doit noter.',
+      wayOut: 'Faites de la place sur le disque du robot, ou remplacez-le.',
+    },
+    recorder_fails: {
+      title: 'son enregistreur n’écrit pas',
+      means: 'L’enregistreur de vol ne peut pas écrire.',
+      wayOut: 'Faites de la place sur le disque du robot ; son journal en dit plus.',
+    },
+    config_unreadable: {
+      title: 'ses réglages ne sont pas lisibles',
+      means:
+        'Les réglages enregistrés ne peuvent pas être lus ; les plus stricts sont en vigueur jusqu’à ce qu’ils soient publiés de nouveau.',
+      wayOut: 'Changez ou attribuez un réglage : fleetd les publie alors tous de nouveau.',
+    },
+    not_in_database: {
+      title: 'il a quelque chose que fleetd ne connaît pas',
+      means:
+        'Le robot a une histoire, des activités, des lieux, des réglages ou un mode que la base de données de fleetd n’a pas, comme après la restauration d’une copie plus ancienne, ou qui viennent d’une autre flotte.',
+      wayOut: 'Attribuez-le ou réglez-le de nouveau pour le garder, ou retirez-le. L’indication donne les commandes.',
+    },
+    stop_not_held: {
+      title: 'il ne tient pas un arrêt qui le maintient à l’arrêt',
+      means:
+        'Un arrêt est en vigueur pour le robot, et le robot, qui est connecté, ne le signale pas. fleetd publie l’arrêt de nouveau, et le robot s’arrête.',
+      wayOut: 'fleetd publie l’arrêt de nouveau et le robot s’arrête. Levez l’arrêt s’il n’a plus lieu d’être.',
+    },
+    content_damaged: {
+      title: 'ce qu’il va chercher arrive abîmé',
+      means:
+        'Ce que le robot va chercher d’un contenu attribué est arrivé abîmé deux fois ou plus ; il essaie de nouveau, chaque fois après une attente plus longue.',
+      wayOut:
+        'Le robot essaie de nouveau de lui-même. Cherchez un proxy ou un portail entre lui et fleetd ; attribuer de nouveau essaie aussitôt.',
+    },
+    certificate_expiring: {
+      title: 'son certificat finit bientôt',
+      means: 'Le certificat du robot finit bientôt et n’a pas été renouvelé.',
+      wayOut: 'Vérifiez que le robot atteint fleetd. Sur le robot, robotd renew essaie aussitôt.',
+    },
+    untrusted_document: {
+      title: 'quelque chose d’attribué n’est pas signé comme il le faut',
+      means:
+        'La signature d’un document attribué n’est pas valable, ou les compteurs de signature enregistrés ne peuvent pas être lus.',
+      wayOut: 'Signez avec une clé à laquelle le robot se fie, ou cherchez qui d’autre écrit au broker.',
+    },
+    equivocation: {
+      title: 'deux documents signés ont le même compteur de signature',
+      means: 'Deux documents attribués ont été signés sous un même compteur de signature.',
+      wayOut: 'Cherchez quels programmes signent, et où est la clé. Remplacez la clé en cas de doute.',
+    },
+    retained_command: {
+      title: 'le broker conserve une commande',
+      means: 'Le broker conserve une commande, ce qui n’est pas permis.',
+      wayOut: 'fleetd la retire. Trouvez le programme qui envoie des commandes à conserver (retain).',
+    },
+    messages_dropped: {
+      title: 'le broker rejette ses messages',
+      means: 'Le broker ne transmet pas des messages du robot.',
+      wayOut:
+        'Si la source est mqtt, le robot envoie trop de messages : trouvez le programme qui lui envoie trop de commandes. Sinon, le broker refuse le document qui est nommé : voyez le journal du robot.',
+    },
+    clock_differs: {
+      title: 'l’horloge d’un serveur diffère',
+      means: 'L’horloge d’une instance de fleetd diffère de l’heure de la flotte.',
+      wayOut: 'Réglez les horloges de tous les serveurs sur la même source.',
+    },
+    duplicate_identity: {
+      title: 'un second robot porte son nom',
+      means: 'Un second client se connecte sous le nom du robot.',
+      wayOut: 'Cherchez un second robot de ce nom, par exemple au disque copié, et donnez-lui le sien.',
+    },
+    presence_overwritten: {
+      title: 'quelqu’un d’autre écrit s’il est là',
+      means: 'Un autre client a écrit la présence du robot.',
+      wayOut: 'Cherchez un second robot de ce nom.',
+    },
+    rollout_paused: {
+      title: 'un déploiement est suspendu',
+      means: 'Une vague d’un déploiement a échoué ou ne peut pas être décidée, et le déploiement attend quelqu’un.',
+      wayOut:
+        'Regardez ses échecs, puis revenez en arrière, reprenez-le, proposez de nouveau le contenu aux robots qui ont échoué, ou abandonnez-le.',
+    },
+    rollout_waits_for_approval: {
+      title: 'un déploiement attend l’approbation',
+      means: 'Un déploiement attend l’approbation d’une seconde personne.',
+      wayOut: 'Quelqu’un d’autre que son auteur, qui a le droit d’approuver, le regarde et l’approuve.',
+    },
+    schedule_missed: {
+      title: 'un horaire a été manqué',
+      means: 'fleetd est venu trop tard pour le dernier instant de l’horaire, et rien ne s’est passé.',
+      wayOut:
+        'Faites vous-même ce qu’il aurait fait, si c’est encore utile ; l’instant suivant met fin à cette alerte.',
+    },
+    schedule_failed: {
+      title: 'un horaire a échoué',
+      means: 'Ce que l’horaire devait faire a été refusé, et rien ne s’est passé.',
+      wayOut: 'Lisez pourquoi, corrigez l’horaire ou ce dont il a besoin, et enregistrez-le.',
+    },
+    backup_old: {
+      title: 'la dernière sauvegarde est ancienne',
+      means: 'La dernière sauvegarde de la base de données est trop ancienne, ou il n’y en a jamais eu.',
+      wayOut:
+        'Sur l’ordinateur de fleetd, cherchez pourquoi aucune sauvegarde n’est faite, ou faites-en une. La prochaine sauvegarde met fin à cette alerte.',
+    },
+    rollback_incomplete: {
+      title: 'un retour en arrière est incomplet',
+      means: 'Un déploiement est revenu en arrière, et quelques robots n’ont pas ce qu’ils avaient avant.',
+      wayOut: 'Regardez ces robots, et revenez encore en arrière, ou attribuez-leur quelque chose.',
+    },
+    robot_lost: {
+      title: 'la connexion avec lui est perdue',
+      means: 'La connexion au robot est rompue, ou aucun signe de vie n’arrive de lui.',
+      wayOut: 'Regardez s’il a du courant et du réseau. Ses réglages disent ce qu’il fait sans liaison.',
+    },
+    robot_stopped: {
+      title: 'il est arrêté jusqu’à ce que quelqu’un lève l’arrêt',
+      means: 'Quelqu’un ou quelque chose a arrêté le robot, et il le reste jusqu’à ce que l’arrêt soit levé.',
+      wayOut: 'Cherchez pourquoi il a été arrêté. Quand c’est sûr, levez l’arrêt, puis autorisez le mouvement.',
+    },
+  },
 );
 
 /** The name of an alert for people; one that is new is readable. */

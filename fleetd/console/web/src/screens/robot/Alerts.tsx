@@ -18,6 +18,11 @@ const useTexts = texts(
     none: 'Er meldet keine Störung.',
     stopped: 'Er meldet keine eigene Störung: was ihn am Auftreten hindert, steht oben.',
   },
+  {
+    title: 'Alertes',
+    none: 'Il ne signale aucun problème.',
+    stopped: 'Il ne signale aucun problème à lui : ce qui l’empêche de jouer est dit plus haut.',
+  },
 );
 
 /** The present problems that the robot reports, each with what to do. */

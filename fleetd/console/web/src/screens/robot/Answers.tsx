@@ -12,6 +12,7 @@ import { useSendingTexts } from './sendingText';
 const useTexts = texts(
   { title: 'What you sent from here', none: 'Nothing yet.', all: 'All commands to this robot' },
   { title: 'Was Sie von hier gesendet haben', none: 'Noch nichts.', all: 'Alle Befehle an diesen Roboter' },
+  { title: 'Ce que vous avez envoyé d’ici', none: 'Rien encore.', all: 'Toutes les commandes à ce robot' },
 );
 const none: never[] = [];
 

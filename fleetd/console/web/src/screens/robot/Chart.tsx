@@ -18,6 +18,10 @@ const useTexts = texts(
     line: (name: string, now: string, least: string, most: string) => `${name}: jetzt ${now}, ${least} bis ${most}`,
     unknown: 'jetzt nicht bekannt',
   },
+  {
+    line: (name, now, least, most) => `${name} : ${now} maintenant, de ${least} à ${most}`,
+    unknown: 'inconnu maintenant',
+  },
 );
 
 const colors = {

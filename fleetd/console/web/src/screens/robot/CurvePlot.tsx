@@ -24,6 +24,13 @@ const useTexts = texts(
     value: (at: string, mean: string, least: string, most: string) => `${at}: ${mean} (${least} bis ${most})`,
     keys: 'Pfeiltasten gehen an der Kurve entlang.',
   },
+  {
+    line: (name, newest, least, most, mean) =>
+      `${name} : ${newest} à la fin, de ${least} à ${most}, ${mean} en moyenne`,
+    gap: (length) => ` ; rien n’a été mesuré pendant jusqu’à ${length}`,
+    value: (at, mean, least, most) => `${at} : ${mean} (de ${least} à ${most})`,
+    keys: 'Les flèches du clavier suivent la courbe.',
+  },
 );
 
 const colors = {

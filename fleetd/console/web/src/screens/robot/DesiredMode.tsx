@@ -46,6 +46,21 @@ const useTexts = texts(
     otherFleet: 'gehorcht einer anderen Flotte',
     another: 'das betrifft eine andere Revision',
   },
+  {
+    title: 'Mode après le démarrage',
+    help: 'fleetd garde ceci pour le robot, qu’il soit connecté ou non. Cela ne met jamais fin à un arrêt, à une liaison perdue ni au contrôle de quelqu’un.',
+    none: 'rien : le réglage boot_mode décide',
+    boot: 'après le démarrage',
+    now: 'maintenant une fois, et après le démarrage',
+    when: 'Quand',
+    mode: 'Mode',
+    set: 'Régler',
+    label: (mode) => `mode ${mode} après le démarrage`,
+    accepted: 'fleetd le garde pour le robot',
+    diverged: 'quelqu’un a demandé un autre mode depuis',
+    otherFleet: 'obéit à une autre flotte',
+    another: 'cela concerne une autre révision',
+  },
 );
 
 interface Wanted {

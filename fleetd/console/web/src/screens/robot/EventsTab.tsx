@@ -49,6 +49,23 @@ const useTexts = texts(
     shown: (n: number) => (n === 1 ? '1 Ereignis' : `${n} Ereignisse`),
     routine: 'auch jeder Akt',
   },
+  {
+    title: 'Événements',
+    filter: 'Filtre',
+    hint: 'type, source, cause ou données',
+    level: 'Niveaux',
+    live: 'Suivre en direct',
+    older: 'Montrer les plus anciens',
+    none: 'Aucun événement de ce genre.',
+    at: 'Reçu',
+    what: 'Quoi',
+    from: 'De',
+    data: 'Détails',
+    audit: 'Qui a fait quoi (audit)',
+    commands: 'Commandes',
+    shown: (n) => (n < 2 ? `${n} événement` : `${n} événements`),
+    routine: 'aussi chaque acte',
+  },
 );
 
 type Event = Schemas['Event'];

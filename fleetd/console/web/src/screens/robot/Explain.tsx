@@ -23,6 +23,14 @@ const useTexts = texts(
     sent: (condition: string) => `trifft das zu: ${condition}`,
     true: 'Sie trifft jetzt zu.',
   },
+  {
+    label: 'Demander au robot si une condition est vraie maintenant',
+    hint: 'une condition telle que people > 0 && battery > 0.3, ou une activité',
+    ask: 'Demander',
+    first: 'écrivez d’abord une condition',
+    sent: (condition) => `est-ce vrai : ${condition}`,
+    true: 'C’est vrai maintenant.',
+  },
 );
 
 /** Asks the robot to explain a condition (life/explain). */

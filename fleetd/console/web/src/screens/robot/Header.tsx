@@ -50,6 +50,20 @@ const useTexts = texts(
     outdated: 'Ein neuerer Zustand des Roboters kam nicht an: nur Modus und Sicherheit sind aktuell.',
     disputed: 'Zwei Clients verbinden sich unter dem Namen dieses Roboters.',
   },
+  {
+    seen: (since) => `vu pour la dernière fois ${since}`,
+    neverSeen: 'jamais vu',
+    noSite: 'sans site',
+    labels: 'Étiquettes…',
+    record: 'Enregistrement de vol…',
+    control: (who, scope) => `${who} a le contrôle (${scope})`,
+    left: (s) => `reste ${s} s`,
+    free: 'personne n’a le contrôle',
+    drive: 'Conduite manuelle',
+    stopInput: 'Une entrée d’arrêt est enfoncée sur le robot. Elle se libère sur le robot, pas ici.',
+    outdated: 'Le robot a publié un état plus récent qui n’est pas arrivé : seuls le mode et la sécurité sont à jour.',
+    disputed: 'Deux clients se connectent sous le nom de ce robot.',
+  },
 );
 
 /** Who the robot is, what it does, whether it is there, who controls it, and its modes. */

@@ -36,6 +36,18 @@ const useTexts = texts(
     speed: 'Ein Roboter meldet seine Geschwindigkeit nur, während ihn jemand fährt.',
     temperature: 'Ein Roboter meldet die Temperatur einer Einheit nur, solange sie warm, heiß oder gestört ist.',
   },
+  {
+    from: (from, to) => `de ${from} à ${to}`,
+    earlier: 'Avant',
+    later: 'Après',
+    loading: 'Lecture des mesures',
+    failed: 'Les mesures ne peuvent pas être lues',
+    none: 'Rien n’a été mesuré de cela pendant ce temps.',
+    soon: 'Chaque minute a une valeur une fois qu’elle est finie.',
+    speed: 'Un robot ne signale sa vitesse que pendant que quelqu’un le conduit.',
+    temperature:
+      'Un robot ne signale la température d’une unité que pendant qu’elle est chaude, très chaude ou hors service.',
+  },
 );
 
 const percent: [number, number] = [0, 100];

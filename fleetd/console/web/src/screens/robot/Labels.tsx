@@ -64,6 +64,32 @@ const useTexts = texts(
     remove: (key: string) => `${key} entfernen`,
     save: 'Speichern',
   },
+  {
+    title: (robot) => `Étiquettes de ${robot}`,
+    name: 'Nom',
+    nameHelp: (id) =>
+      `Montré avec ${id} dans la vue d’ensemble, dans Robots, Commandes et la recherche, et sur sa page. L’étiquette name le garde.`,
+    color: 'Couleur de son image',
+    anyColor: 'selon son identifiant',
+    colors: {
+      indigo: 'indigo',
+      teal: 'bleu canard',
+      orange: 'orange',
+      grape: 'pourpre',
+      lime: 'vert citron',
+      pink: 'rose',
+      cyan: 'cyan',
+      yellow: 'jaune',
+      violet: 'violet',
+      green: 'vert',
+    },
+    help: 'Arrêts, histoires et réglages peuvent être donnés à tous les robots d’une étiquette. L’étiquette site dit où est le robot.',
+    key: 'Étiquette',
+    value: 'Valeur',
+    add: 'Ajouter une étiquette',
+    remove: (key) => `Retirer ${key}`,
+    save: 'Enregistrer',
+  },
 );
 
 /** Changes the labels of the robot. fleetd keeps them, so it need not be connected. */

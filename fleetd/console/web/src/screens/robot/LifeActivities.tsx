@@ -32,6 +32,17 @@ const useTexts = texts(
     startLabel: (activity: string) => `Aktivität ${activity}`,
     isFocused: 'sie steht im Mittelpunkt',
   },
+  {
+    title: 'Activités, et pourquoi chacune ne commence pas maintenant',
+    none: 'Aucune activité n’est attribuée à ce robot.',
+    focused: 'au premier plan',
+    ready: 'peut commencer maintenant',
+    waits: 'ne commence pas',
+    lacks: 'il manque quelque chose au corps pour elle',
+    start: 'Démarrer',
+    startLabel: (activity) => `activité ${activity}`,
+    isFocused: 'elle est au premier plan',
+  },
 );
 
 /** The activities that are assigned to the robot, each with why it does not start now. */

@@ -39,6 +39,19 @@ const useTexts = texts(
     label: (name: string, value: string) => `${name} = ${value}`,
     toDefault: (name: string) => `${name} = Vorgabe`,
   },
+  {
+    title: 'Réglages des modes',
+    none: 'Les modes de ce robot n’ont pas de réglages.',
+    help: 'Ils prennent effet aussitôt, et le robot les garde après un redémarrage.',
+    now: (value, standard) => `maintenant : ${value}, par défaut : ${standard}`,
+    set: 'Régler',
+    reset: 'Par défaut',
+    isDefault: 'c’est déjà la valeur par défaut',
+    unchanged: 'la valeur n’a pas changé',
+    bounds: 'la valeur est hors de ses limites',
+    label: (name, value) => `${name} = ${value}`,
+    toDefault: (name) => `${name} = par défaut`,
+  },
 );
 
 type Param = Schemas['SchemaModeParam'];

@@ -37,6 +37,17 @@ const useTexts = texts(
       `Er fiel${at ? ` um ${at}` : ''} von ${from} auf ${to} zurück${why ? `, denn ${why}` : ''}.`,
     none: 'Der Roboter hat seine Modi noch nicht gemeldet.',
   },
+  {
+    title: 'Mode',
+    to: (mode) => `Passer en ${mode}`,
+    label: (mode) => `mode ${mode}`,
+    active: 'en charge',
+    starting: 'démarre',
+    waitsForRobot: 'attend le robot 30 s, puis expire',
+    fellBack: (from, to, why, at) =>
+      `Il est retombé de ${from} à ${to}${at ? ` à ${at}` : ''}${why ? `, parce que : ${why}` : ''}.`,
+    none: 'Le robot n’a pas encore signalé ses modes.',
+  },
 );
 
 type Mode = Schemas['SchemaMode'];

@@ -4,7 +4,7 @@ import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { linesOf } from './partLines';
 
-const useTexts = texts({ lines: 'Command lines' }, { lines: 'Befehlszeilen' });
+const useTexts = texts({ lines: 'Command lines' }, { lines: 'Befehlszeilen' }, { lines: 'Lignes de commande' });
 
 /**
  * Opens the lines of the command line for the controls of the part around it, which is marked

@@ -29,6 +29,15 @@ const useTexts = texts(
     received: (at: string, since: string) => `${at} (${since})`,
     help: 'Nur zum Lesen, wie sie auf dem Broker stehen. Dasselbe im Terminal:',
   },
+  {
+    published: 'Documents conservés que le robot a publiés',
+    desired: 'Documents que fleetd publie pour lui',
+    none: 'fleetd n’en a reçu aucun.',
+    noDesired: 'Rien n’est voulu de lui.',
+    bytes: (n) => `${n} octets`,
+    received: (at, since) => `${at} (${since})`,
+    help: 'En lecture seule, tels qu’ils sont sur le broker. La même chose dans un terminal :',
+  },
 );
 
 const pretty = (body: unknown) => JSON.stringify(body, null, 2);

@@ -76,6 +76,29 @@ const useTexts = texts(
     awayHelp:
       'Er kann seine Aufzeichnung senden, wenn er zurück ist; was er bis dahin aufzeichnet, geht nicht verloren. Auf dem Roboter selbst schreibt robotd record export dieselbe Datei.',
   },
+  {
+    title: (robot) => `Enregistrement de vol de ${robot}`,
+    help: 'Le robot enregistre toujours ce qu’il fait, comme la boîte noire d’un avion. Ceci enregistre les dernières minutes dans un fichier sur votre ordinateur. Rien ne commence ni ne change sur le robot.',
+    last: 'Durée : les dernières',
+    minutes: (n) => (n === 1 ? '1 minute' : `${n} minutes`),
+    span: (from, to) => `environ de ${from} à ${to}`,
+    file: 'Le fichier',
+    what: 'Un fichier .mcap est un enregistrement pour les ingénieurs : ce qui a été demandé au robot et ce qu’il a fait, son état, ses commandes, événements et signaux, chacun avec son heure. Foxglove (foxglove.dev) l’ouvre et le dessine en courbes.',
+    people: 'Il peut contenir ce que des gens ont dit au robot. L’audit note qui l’a obtenu.',
+    why: 'Raison, pour l’audit',
+    get: 'Enregistrer le fichier',
+    asked: (robot) =>
+      `En attente de ${robot} : il rassemble l’enregistrement de vol. Cela prend quelques secondes, au plus 2 minutes.`,
+    sending: (kib, of) => `En route : fleetd a ${kib} Kio sur ${of}`,
+    done: (file) => `Prêt : votre navigateur l’enregistre comme ${file}`,
+    content: (n, kib, from, to) => `${n} entrées, ${kib} Kio, de ${from} à ${to}`,
+    download: 'Télécharger encore',
+    until: (at) => `fleetd le garde jusqu’au ${at}.`,
+    refused: 'L’enregistrement de vol n’est pas arrivé',
+    away: (robot) => `${robot} n’est pas connecté`,
+    awayHelp:
+      'Il peut envoyer son enregistrement de vol quand il est de retour ; ce qu’il a enregistré jusque-là n’est pas perdu. Sur le robot lui-même, robotd record export écrit le même fichier.',
+  },
 );
 
 const spans = [1, 10, 60];

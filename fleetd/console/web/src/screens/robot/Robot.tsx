@@ -39,6 +39,22 @@ const useTexts = texts(
     awayHelp:
       'Geschichte, Einstellungen und Labels, die Sie jetzt ändern, werden aufbewahrt und angewendet, wenn er zurück ist. Ein Modusbefehl wartet 30 Sekunden auf ihn und läuft dann ab; andere Befehle sind nicht möglich.',
   },
+  {
+    unknown: (id) => `fleetd ne connaît aucun robot ${id}`,
+    toRobots: 'Tous les robots',
+    tabs: {
+      now: 'Maintenant',
+      story: 'Histoire',
+      events: 'Événements',
+      telemetry: 'Mesures',
+      setup: 'Réglages',
+      raw: 'Brut',
+    },
+    tabList: 'Parties de cette page',
+    away: 'Le robot n’est pas connecté. Vous voyez ce qu’il a signalé en dernier.',
+    awayHelp:
+      'Une histoire, des réglages ou des étiquettes que vous changez maintenant sont gardés, et appliqués à son retour. Une commande de mode l’attend 30 secondes puis expire ; les autres commandes ne sont pas possibles.',
+  },
 );
 
 type Tab = 'now' | 'story' | 'events' | 'telemetry' | 'setup' | 'raw';

@@ -63,6 +63,28 @@ const useTexts = texts(
     latched: (who: string, at: string, why: string) =>
       `Gestoppt von ${who}, bis der Stopp aufgehoben wird, ${at}${why ? `: ${why}` : ''}`,
   },
+  {
+    title: 'Sécurité',
+    state: 'Peut-il bouger',
+    cause: 'Cause',
+    by: 'Arrêté par',
+    input: 'Entrée d’arrêt',
+    pressed: 'enfoncée',
+    free: 'pas enfoncée',
+    safeguards: 'Protections actives',
+    notSaved: 'Le robot n’a pas pu l’enregistrer : un redémarrage le perdrait.',
+    states: {
+      ENABLED: 'oui',
+      DISABLED: 'non : il est maintenu à l’arrêt jusqu’à ce que quelqu’un autorise le mouvement',
+      SOFT_STOP: 'il joue son acte de fin, puis s’arrête',
+      STOP: 'il freine',
+      HALT: 'toutes les unités s’arrêtent net',
+      E_STOP: 'non : arrêté jusqu’à une réinitialisation',
+      RESET: 'non : les erreurs de ses unités sont en train d’être effacées',
+    },
+    release: 'Lever…',
+    latched: (who, at, why) => `Arrêté par ${who} jusqu’à ce que l’arrêt soit levé, ${at}${why ? ` : ${why}` : ''}`,
+  },
 );
 
 /** Whether the robot may move and why not. The way out is at the top of the page. */

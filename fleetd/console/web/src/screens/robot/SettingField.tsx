@@ -7,6 +7,7 @@ import { type Setting, valueText } from './settings';
 const useTexts = texts(
   { own: 'not set by the fleet', yes: 'yes', no: 'no', notJSON: 'this is not JSON yet' },
   { own: 'nicht von der Flotte gesetzt', yes: 'ja', no: 'nein', notJSON: 'das ist noch kein JSON' },
+  { own: 'pas réglé par la flotte', yes: 'oui', no: 'non', notJSON: 'ce n’est pas encore du JSON' },
 );
 
 interface Props {

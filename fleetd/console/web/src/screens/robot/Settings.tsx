@@ -75,6 +75,31 @@ const useTexts = texts(
     bounds: (key: string) => `${key} liegt außerhalb der Grenzen`,
     unread: (key: string) => `${key} ist noch kein JSON`,
   },
+  {
+    title: 'Réglages',
+    help: 'Les réglages que la flotte ne fixe pas sont ceux du robot : de son propre fichier, ou par défaut. fleetd garde ce que vous changez, et le robot signale chaque réglage qu’il a appliqué.',
+    filter: 'Filtre',
+    hint: 'nom ou but',
+    setting: 'Réglage',
+    desired: 'Voulu',
+    reported: 'Signalé par le robot',
+    ownValue: 'du fichier du robot ou par défaut',
+    by: (who, at) => `par ${who}, ${at}`,
+    states: {
+      own: '',
+      applied: 'appliqué',
+      pending: 'pas encore appliqué',
+      restart: 'après le prochain démarrage',
+      rejected: 'refusé',
+      otherFleet: 'obéit à une autre flotte',
+    },
+    restarts: 'en vigueur après le prochain démarrage',
+    review: (n) => (n === 1 ? 'Revoir 1 changement' : `Revoir ${n} changements`),
+    discard: 'Rejeter',
+    nothing: 'rien n’a été changé',
+    bounds: (key) => `${key} est hors de ses limites`,
+    unread: (key) => `${key} n’est pas encore du JSON`,
+  },
 );
 
 const color: Record<SettingState, string> = {

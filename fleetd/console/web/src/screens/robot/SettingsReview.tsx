@@ -41,6 +41,20 @@ const useTexts = texts(
     label: (keys: string) => `Einstellungen ${keys}`,
     accepted: 'fleetd bewahrt sie für den Roboter auf; er meldet, wenn er sie angewendet hat',
   },
+  {
+    title: (robot) => `Changer les réglages de ${robot}`,
+    setting: 'Réglage',
+    now: 'Voulu maintenant',
+    next: 'Ensuite',
+    reported: 'Signalé',
+    own: 'celui du robot',
+    restart: 'Ceux-ci sont en vigueur après le prochain démarrage du robot :',
+    why: 'Pourquoi (pour l’audit)',
+    apply: 'Appliquer',
+    wrong: 'fleetd refuse ceci :',
+    label: (keys) => `réglages ${keys}`,
+    accepted: 'fleetd les garde pour le robot, qui signale quand il les a appliqués',
+  },
 );
 
 interface Props {

@@ -55,6 +55,24 @@ const useTexts = texts(
     accepted: 'fleetd bewahrt sie für den Roboter auf',
     progress: (n: number) => `${n} %`,
   },
+  {
+    title: 'Histoire par défaut',
+    progressOf: 'Où il en est',
+    noStory: 'pas d’histoire',
+    notYet: 'n’en a encore rien signalé',
+    later: 'Le robot n’est pas connecté : il reçoit l’histoire à son retour.',
+    choose: 'Une autre histoire',
+    one: (name, rev, length) => `${name}, rév. ${rev}, ${length}`,
+    unpublished: 'pas publiée',
+    when: 'Quand il change',
+    applies: { next_act: 'après l’acte', now: 'aussitôt', next_start: 'au prochain départ de l’histoire' },
+    assign: 'En faire l’histoire par défaut',
+    label: (story) => `histoire par défaut ${story}`,
+    same: 'c’est déjà l’histoire voulue',
+    first: 'choisissez d’abord une histoire',
+    accepted: 'fleetd la garde pour le robot',
+    progress: (n) => `${n} %`,
+  },
 );
 
 type Apply = 'next_act' | 'now' | 'next_start';

@@ -49,6 +49,23 @@ const useTexts = texts(
     interrupted: 'jetzt läuft eine Unterbrechung oder eine Aktivität, nicht die Geschichte; beenden Sie die zuerst',
     cannotSkip: 'dieser Roboter hat eine frühere Version, die keine Akte überspringen kann',
   },
+  {
+    start: 'Démarrer',
+    pause: 'Pause',
+    resume: 'Continuer',
+    skip: 'Passer l’acte',
+    skipAct: (act) => `passer ${act}`,
+    stop: 'Terminer',
+    story: (what) => `histoire : ${what}`,
+    notInAto: 'le robot n’est pas en automatique',
+    running: 'elle est déjà jouée',
+    noStory: 'il n’a pas d’histoire',
+    notRunning: 'elle n’est pas jouée',
+    notPaused: 'personne ne l’a mise en pause',
+    otherPause: 'elle continue d’elle-même quand l’interruption ou l’activité est finie',
+    interrupted: 'une interruption ou une activité est jouée maintenant, pas l’histoire ; terminez-la d’abord',
+    cannotSkip: 'ce robot a une version antérieure, qui ne sait pas passer un acte',
+  },
 );
 
 /** Start, pause, continue, skip of an act and end of the story, each with why it is not possible now. */

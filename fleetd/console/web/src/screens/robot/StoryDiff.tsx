@@ -34,6 +34,18 @@ const useTexts = texts(
     rearranged: 'andere Reihenfolge oder Einstellungen der Geschichte',
     onlyNames: 'nur Namen oder Labels',
   },
+  {
+    title: 'Ce que le robot a, et ce que la flotte a',
+    none: 'Le robot n’a pas d’histoire à comparer.',
+    newest: (rev) => `Le robot a la révision ${rev}, la dernière qui est publiée.`,
+    older: (has, newest) =>
+      `Le robot a la révision ${has}. La révision ${newest} est publiée ; voici les différences :`,
+    added: (acts) => `nouveaux actes : ${acts}`,
+    removed: (acts) => `actes disparus : ${acts}`,
+    changed: (acts) => `actes changés : ${acts}`,
+    rearranged: 'un autre ordre, ou d’autres réglages de l’histoire',
+    onlyNames: 'seulement des noms ou des étiquettes',
+  },
 );
 
 /** The difference between the robot's revision of its story and the newest published one. */

@@ -37,6 +37,16 @@ const useTexts = texts(
     noTimeline: 'Ihr Ablauf lässt sich nicht zeichnen',
     pruned: 'Von diesem Körper ausgelassen',
   },
+  {
+    title: 'L’histoire en cours',
+    none: 'Le robot ne joue pas d’histoire.',
+    story: 'Histoire',
+    length: 'Durée d’un tour',
+    about: (at) => `environ ${at}`,
+    status: 'État',
+    noTimeline: 'Sa chronologie ne peut pas être dessinée',
+    pruned: 'Omis par ce corps',
+  },
 );
 
 /** The story as it runs, the commands for it, and which story the robot shall have. */

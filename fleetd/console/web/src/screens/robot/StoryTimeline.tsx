@@ -28,6 +28,15 @@ const useTexts = texts(
       'Zeiten sind geschätzt: Sprache nach dem längsten Text, eine übliche Zeit für jede Bewegung und jede Fahrt. Der Zeiger folgt dem, was der Roboter meldet.',
     at: (at: string, of: string) => `${at} von etwa ${of}`,
   },
+  {
+    title: 'Chronologie de l’histoire',
+    acts: 'Actes',
+    states: { done: 'fini', current: 'joué maintenant', next: 'à venir' },
+    paused: 'en pause ici',
+    estimated:
+      'Les temps sont estimés : la parole d’après son texte le plus long, un temps habituel pour chaque mouvement et chaque trajet. Le curseur suit ce que le robot signale.',
+    at: (at, of) => `${at} sur ${of} environ`,
+  },
 );
 
 type Timeline = Schemas['Timeline'];

@@ -41,6 +41,23 @@ const useTexts = texts(
     waiting: 'Noch nichts. Die nächste Meldung des Roboters bringt den ersten Wert.',
     away: 'Der Roboter ist nicht verbunden. Werte kommen, wenn er zurück ist.',
   },
+  {
+    spans: { live: 'Direct', hour: 'Heure', day: 'Jour', week: 'Semaine', year: 'Année' },
+    spanTitle: 'Période montrée',
+    live: 'Cet onglet les a recueillies depuis que vous avez ouvert la page du robot, pendant une heure au plus. fleetd garde une valeur par minute ; les autres périodes la montrent.',
+    battery: 'Batterie',
+    'round trip': 'Aller-retour d’un message',
+    'silence budget': 'Silence permis avant la perte de la liaison',
+    temperature: 'Températures',
+    noTemperature:
+      'Un robot ne signale la température d’une unité que pendant qu’elle est chaude, très chaude ou hors service. Aucune ne l’est maintenant.',
+    speed: 'Vitesse',
+    noSpeed:
+      'Un robot ne signale sa vitesse que pendant que quelqu’un le conduit. La page de conduite manuelle la montre.',
+    none: 'Le robot n’en signale rien.',
+    waiting: 'Rien encore. Le prochain rapport du robot apporte la première valeur.',
+    away: 'Le robot n’est pas connecté. Les valeurs viennent à son retour.',
+  },
 );
 
 const charts = [

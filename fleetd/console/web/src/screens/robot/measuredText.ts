@@ -31,4 +31,13 @@ export const useMeasuredWords = texts(
     temperature: 'Heißeste Einheit',
     speed: 'Geschwindigkeit, während jemand fährt',
   },
+  {
+    battery: 'Batterie',
+    round_trip: 'Aller-retour d’un message',
+    heartbeat_gap: 'Temps entre les signes de vie',
+    loop_lateness: 'Retard de la boucle de commande',
+    silence_budget: 'Silence permis avant la perte de la liaison',
+    temperature: 'Unité la plus chaude',
+    speed: 'Vitesse pendant que quelqu’un conduit',
+  },
 );
