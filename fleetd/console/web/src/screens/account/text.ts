@@ -72,4 +72,40 @@ export const useAccountTexts = texts(
     wrong:
       'Diese Adresse ist nicht vollständig. Starten Sie fleetd login --browser neu, und öffnen Sie die ganze Adresse.',
   },
+  {
+    title: 'Mon compte',
+    about:
+      'Qui vous êtes ici, comment et où vous êtes connecté, et les jetons avec lesquels des programmes agissent en votre nom.',
+    user: 'Utilisateur',
+    name: 'Nom à montrer',
+    roles: 'Rôles',
+    sites: 'Sites',
+    allSites: 'tous',
+    noRoles: 'aucun : un administrateur peut vous en donner un',
+    signsIn: 'Vous vous connectez avec',
+    withPassword: 'un mot de passe',
+    changePassword: 'Changer le mot de passe',
+    noPassword: 'Vous n’avez pas de mot de passe ici, donc rien à changer.',
+    sessions: 'Où vous êtes connecté',
+    sessionsHelp:
+      'Chaque connexion dans un navigateur, jusqu’à ce que vous vous y déconnectiez ou que 12 heures soient passées. Mettez fin à celles que vous ne connaissez pas, et changez alors votre mot de passe.',
+    tokens: 'Mes jetons',
+    tokensHelp:
+      'Un jeton laisse un programme ou la ligne de commande agir en votre nom, avec vos rôles ou moins, jusqu’à sa fin. Créez-en un par programme et mettez fin à ceux que vous ne connaissez pas. fleetd login en crée un de lui-même.',
+    dev: 'Personne n’est connecté : en mode développement, chacun peut tout faire sur cette machine. Seul un utilisateur a des jetons et un mot de passe.',
+    signIn: 'Se connecter',
+    allowTitle: 'Connecter la ligne de commande ?',
+    asks: 'fleetd login demande à agir en votre nom sur la machine',
+    compare: 'Le terminal montre les mêmes lettres :',
+    onlyIf:
+      'Ne l’autorisez que si vous venez de taper fleetd login vous-même et que les lettres sont les mêmes. Quelqu’un qui vous a envoyé cette adresse agirait en votre nom.',
+    gets: (user, roles) =>
+      `Elle peut faire ce que ${user} peut faire (${roles}) pendant 30 jours, ou jusqu’à ce que vous mettiez fin à son jeton dans Mon compte.`,
+    allow: 'Autoriser',
+    deny: 'Ne pas autoriser',
+    refused: 'Cela n’a pas été autorisé',
+    done: 'La ligne de commande est connectée. Vous pouvez fermer cette page.',
+    failed: 'La ligne de commande n’est pas connectée. Le terminal dit pourquoi.',
+    wrong: 'Cette adresse n’est pas complète. Lancez encore fleetd login --browser, et ouvrez toute l’adresse.',
+  },
 );

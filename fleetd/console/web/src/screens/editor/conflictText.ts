@@ -35,4 +35,22 @@ export const useConflictTexts = texts(
     theirsButton: 'Meine verwerfen',
     somebody: 'Jemand',
   },
+  {
+    title: 'Quelqu’un d’autre a changé ce brouillon',
+    what: (who, when, name) =>
+      `${who} a enregistré « ${name} » à ${when}, pendant que vous le changiez. Vos changements ne sont encore que sur cette page, donc rien n’est perdu. Choisissez ce qui devient le brouillon.`,
+    legend: (who) => `La différence : − enregistré par ${who}, + comme vous l’avez ici`,
+    bothTitle: 'Garder les deux',
+    both: (who) =>
+      `Le vôtre devient un nouveau brouillon avec son propre identifiant. Celui-ci reste comme ${who} l’a enregistré.`,
+    bothButton: 'Enregistrer le mien en copie',
+    copyId: 'Identifiant de la copie',
+    mineTitle: 'Garder le mien',
+    mine: (who) => `Votre version remplace celle que ${who} a enregistrée, dont les changements sont perdus.`,
+    mineButton: 'Enregistrer le mien par-dessus',
+    theirsTitle: (who) => `Garder celui de ${who}`,
+    theirs: 'Vos changements quittent cette page. Annuler les ramène tant qu’elle est ouverte.',
+    theirsButton: 'Rejeter le mien',
+    somebody: 'Quelqu’un',
+  },
 );

@@ -52,6 +52,28 @@ const useTodoTexts = texts(
     endsBefore: (end, start) => `Es endet bei ${end}, beginnt aber bei ${start}`,
     uploadIt: 'Wählen Sie etwas anderes, oder laden Sie etwas dieses Namens unter Klänge und Dateien hoch',
   },
+  {
+    first: {
+      act: 'Ajoutez une première action',
+      story: 'Ajoutez un premier acte',
+      activity: 'Ajoutez un premier acte',
+    },
+    fill: (field) => `Remplissez : ${field}`,
+    write: (field, language) => `Écrivez en ${language} : ${field}`,
+    oneOf: {
+      goto: 'Dites où il va : un lieu, ou x et y',
+      head: 'Dites comment la tête tourne : au moins un angle',
+      pose: 'Dites comment il se penche : au moins un angle, ou une hauteur',
+      drive: 'Dites à quelle vitesse il roule : en avant, vers la gauche ou en tournant',
+      screen: 'Dites ce que montre l’écran : une vue, un texte, une image ou des réponses au choix',
+    },
+    draft: (act) => `${act} n’est qu’un brouillon : il est publié avec ceci`,
+    beyond: (value, from, to) => `${value} n’est pas entre ${from} et ${to}`,
+    needsEnd: (end, most) =>
+      `Elle n’a pas de fin. Remplissez « ${most} » (elle finit plus tôt si c’est fait), ou « ${end} »`,
+    endsBefore: (end, start) => `Elle finit à ${end}, mais commence à ${start}`,
+    uploadIt: 'Choisissez-en un autre, ou envoyez-en un de ce nom dans Sons et fichiers',
+  },
 );
 
 /** Codes of problems that name another action by its pointer, and a time in ms. */

@@ -22,4 +22,14 @@ export const usePublishTexts = texts(
     changedSince: (act, rev) => `${act}, geändert nach Revision ${rev}`,
     publishedActs: (list) => `Mit veröffentlicht: ${list}`,
   },
+  {
+    unpublished: 'Ces actes ne sont que des brouillons, et sont publiés avec :',
+    errors: (n) => (n === 1 ? '1 erreur' : `${n} erreurs`),
+    correct: (id) => `Ouvrir ${id}`,
+    correctFirst: 'Corrigez d’abord les erreurs dans ces actes.',
+    changed: 'Ces actes ont changé après leur publication',
+    changedHelp: 'Cochez un acte pour publier aussi son brouillon. Sinon, c’est sa révision publiée qui sert.',
+    changedSince: (act, rev) => `${act}, changé après la révision ${rev}`,
+    publishedActs: (list) => `Publiés avec : ${list}`,
+  },
 );

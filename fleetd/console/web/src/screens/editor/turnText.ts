@@ -23,6 +23,17 @@ export const useTurnTexts = texts(
     straight: 'geradeaus',
     upright: 'aufrecht',
   },
+  {
+    left: (n) => `${n} à gauche`,
+    right: (n) => `${n} à droite`,
+    up: (n) => `${n} en haut`,
+    down: (n) => `${n} en bas`,
+    back: (n) => `${n} en arrière`,
+    forward: (n) => `${n} en avant`,
+    side: (n) => `${n} sur le côté`,
+    straight: 'droit devant',
+    upright: 'droit',
+  },
 );
 
 export type TurnTexts = ReturnType<typeof useTurnTexts>;

@@ -17,6 +17,13 @@ const useLinesTexts = texts(
     copied: 'Kopiert',
     close: 'Schließen',
   },
+  {
+    title: 'En ligne de commande',
+    help: 'Chaque ligne fait dans un terminal ce que l’entrée du menu fait ici.',
+    copy: 'Copier',
+    copied: 'Copié',
+    close: 'Fermer',
+  },
 );
 
 /** The lines of the command line for the entries of a menu that do their work at once, without a dialog. */

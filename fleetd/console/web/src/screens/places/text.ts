@@ -118,4 +118,49 @@ export const usePlacesTexts = texts(
     mapRemoved: (site) => `Die Karte von ${site} ist entfernt`,
     mapForbidden: 'Sie haben kein Recht, Karten zu ändern. Fragen Sie einen Autor.',
   },
+  {
+    title: 'Lieux',
+    about:
+      'Où vont les robots, chaque lieu avec un nom. Un robot connaît les lieux de sa carte, ceux que le serveur (fleetd) lui donne, et ceux qu’une personne lui a appris en conduite manuelle.',
+    robot: 'Robot',
+    choose: 'Choisissez un robot pour voir ses lieux.',
+    none: 'Ce robot ne connaît aucun lieu.',
+    loading: 'Chargement',
+    drawing: 'Lieux du robot, vus de haut',
+    name: 'Nom',
+    from: 'Origine',
+    origins: { map: 'sa carte', places: 'de fleetd', taught: 'appris' },
+    at: 'Où',
+    onlyRobot: 'seul le robot le sait',
+    waiting: 'en route vers le robot',
+    pick: (name) => `Choisir ${name}`,
+    give: (n) =>
+      n === 0
+        ? 'Donner des lieux à des robots…'
+        : n === 1
+          ? 'Donner 1 lieu à des robots…'
+          : `Donner ${n} lieux à des robots…`,
+    giveHelp:
+      'Choisissez des lieux dont la position est connue, comme ceux qui ont été appris, pour les donner à d’autres robots sur la même carte.',
+    add: 'Nouveau lieu…',
+    addTitle: 'Nouveau lieu',
+    giveTitle: 'Donner des lieux à des robots',
+    x: 'x, mètres',
+    y: 'y, mètres',
+    heading: 'Direction, °',
+    headingHelp: 'comme il arrive',
+    bad: 'Utilisez a-z, 0-9 et des traits d’union, au plus 63 caractères',
+    whom: 'À qui',
+    thisRobot: 'ce robot',
+    site: (s) => `site ${s}`,
+    all: 'tous les robots',
+    replace: 'Remplacer les lieux du même nom qui sont ailleurs',
+    would: (n, of) => `${n} robots sur ${of} les recevraient.`,
+    check: 'Vérifier',
+    send: 'Donner',
+    accepted: (n) => (n === 1 ? 'Accepté : 1 robot les reçoit' : `Accepté : ${n} robots les reçoivent`),
+    forbidden: 'Vous n’avez pas le droit de décider ce que reçoivent les robots. Demandez à un responsable (releaser).',
+    cancel: 'Annuler',
+    close: 'Fermer',
+  },
 );

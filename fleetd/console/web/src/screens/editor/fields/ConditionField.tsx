@@ -32,6 +32,16 @@ const useConditionTexts = texts(
     conditionNever: 'Ohne Bedingung beginnt sie nur auf Verlangen.',
     insertKey: (k) => `${k} einfügen`,
   },
+  {
+    conditionKeys: 'Ce qu’elle peut nommer',
+    conditionExplain: (robot) => `Est-elle vraie sur ${robot} maintenant ?`,
+    conditionTrue: 'Vraie maintenant',
+    conditionFalse: 'Pas vraie maintenant',
+    conditionNoRobot: 'Choisissez un robot plus haut pour voir si elle y est vraie maintenant.',
+    conditionAsking: 'Le robot est interrogé…',
+    conditionNever: 'Sans condition, elle ne commence que sur demande.',
+    insertKey: (k) => `Insérer ${k}`,
+  },
 );
 
 /** A condition, what it may name, and whether it is true on the chosen robot now and why not. */
