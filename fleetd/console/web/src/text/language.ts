@@ -45,8 +45,8 @@ export type Same<M> = {
  * Declares the texts of a part of the console in every language, and returns a hook that
  * gives those of the chosen one. The compiler demands every text in each.
  */
-export function texts<M extends object>(en: M, de: Same<M>, fr?: Same<M>): { (): Same<M>; now: () => Same<M> } {
-  const all = { en: en as unknown as Same<M>, de, fr: inFrench(fr ?? (en as unknown as Same<M>)) };
+export function texts<M extends object>(en: M, de: Same<M>, fr: Same<M>): { (): Same<M>; now: () => Same<M> } {
+  const all = { en: en as unknown as Same<M>, de, fr: inFrench(fr) };
   const hook = () => all[useLanguage((s) => s.language)];
   return Object.assign(hook, { now: () => all[useLanguage.getState().language] });
 }

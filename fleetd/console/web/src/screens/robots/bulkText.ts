@@ -2,6 +2,7 @@ import { texts } from '../../text/language';
 
 const robotsEN = (n: number) => (n === 1 ? '1 robot' : `${n} robots`);
 const robotsDE = (n: number) => `${n} Roboter`;
+const robotsFR = (n: number) => (n < 2 ? `${n} robot` : `${n} robots`);
 
 export const useBulkTexts = texts(
   {
@@ -92,5 +93,50 @@ export const useBulkTexts = texts(
     labelKeyHelp: 'a bis z, 0 bis 9 und -, etwa site',
     labelValue: 'Wert',
     labelValueHelp: 'leer entfernt das Label',
+  },
+  {
+    mode: 'Régler le mode',
+    pause: 'Pause',
+    continue: 'Continuer',
+    enable: 'Autoriser le mouvement',
+    label: 'Étiquette',
+    assign: 'Attribuer…',
+    stopOne: (robot) => `Arrêter ${robot} (logiciel)`,
+    stopHold: 'Arrêt (logiciel), tenir 1 s',
+    stopEarly: (n) =>
+      `Rien n’a été arrêté : tenez une seconde pour arrêter ${n ? robotsFR(n) : 'les robots sélectionnés'}`,
+    stopHelp:
+      'Arrête les robots sélectionnés jusqu’à ce que quelqu’un lève l’arrêt. C’est un message, pas un arrêt d’urgence.',
+    stopForbidden: 'Vous n’avez pas le droit d’arrêter les robots. Demandez à un opérateur.',
+    stopWhy: 'Arrêt des robots sélectionnés demandé dans la console',
+    commandForbidden: 'Vous n’avez pas le droit d’envoyer des commandes. Demandez à un opérateur.',
+    labelForbidden: 'Vous n’avez pas le droit de changer des étiquettes. Demandez à un administrateur.',
+    assignForbidden: 'Vous n’avez pas le droit d’attribuer. Demandez à un responsable (releaser).',
+    enableHelp: 'Ces robots peuvent bouger aussitôt. Assurez-vous que personne n’est sur leur chemin.',
+    checking: 'fleetd est interrogé sur ce que cela ferait',
+    notChecked: 'fleetd n’a pas dit ce que cela ferait',
+    willReach: (n) => `atteint ${robotsFR(n)}`,
+    waiting: (n) =>
+      n === 1
+        ? '1 d’entre eux n’est pas connecté : la commande expire s’il ne revient pas à temps'
+        : `${n} d’entre eux ne sont pas connectés : la commande expire s’ils ne reviennent pas à temps`,
+    unchanged: (n) => `ne change rien pour ${n} d’entre eux`,
+    skips: (n) => `laisse ${robotsFR(n)} de côté`,
+    why: 'Raison (pour l’audit)',
+    typeNumber: (n) => `Tapez ${n} pour confirmer`,
+    doIt: (n) => `Envoyer à ${robotsFR(n)}`,
+    accepted: (n) => `accepté pour ${robotsFR(n)}`,
+    answered: (n, of) => (n < 2 ? `${n} sur ${of} a répondu` : `${n} sur ${of} ont répondu`),
+    labelled: (n) => `Étiquettes changées pour ${robotsFR(n)}.`,
+    allDone: (n) => (n === 1 ? 'fait' : `fait par ${n} robots`),
+    someDone: (n, of) => `fait par ${n} sur ${of}`,
+    follow: 'Les réponses ne peuvent pas être lues. Regardez dans Commandes.',
+    leftOut: 'laissé de côté',
+    cancel: 'Annuler',
+    check: 'Voir ce qui change',
+    labelKey: 'Clé',
+    labelKeyHelp: 'a à z, 0 à 9 et -, comme site',
+    labelValue: 'Valeur',
+    labelValueHelp: 'vide retire l’étiquette',
   },
 );

@@ -33,6 +33,18 @@ const useTexts = texts(
       places: 'Orte',
     },
   },
+  {
+    noStory: 'pas d’histoire par défaut',
+    noActivities: 'pas d’activités',
+    noPlaces: 'pas de lieux',
+    revision: (name, rev) => `${name}, rév. ${rev}`,
+    story: (name) => `Histoire ${name}`,
+    activities: (names) => `Activités ${names}`,
+    config: (keys) => `Réglages ${keys}`,
+    mode: (mode) => `Mode ${mode}`,
+    places: (id) => `Lieux ${id}`,
+    kinds: { story: 'Histoire', activities: 'Activités', config: 'Réglages', mode: 'Mode', places: 'Lieux' },
+  },
 );
 
 export type Kind = 'story' | 'activities' | 'config' | 'mode' | 'places';

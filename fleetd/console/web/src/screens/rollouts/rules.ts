@@ -35,6 +35,25 @@ const useTexts = texts(
     noHealth: 'die Gesundheit der Roboter wird nicht verglichen',
     atOnce: 'alle auf einmal, ohne Bedingungen',
   },
+  {
+    offers: (n, most) => `au plus ${n} offres par minute, doublées à chaque vague réussie jusqu’à ${most}`,
+    offline: {
+      wait: 'les robots non connectés le reçoivent à leur retour',
+      skip: 'les robots non connectés sont laissés de côté',
+      fail: 'les robots non connectés comptent comme des échecs',
+    },
+    pinned: {
+      leave: 'les robots figés gardent ce qu’ils ont',
+      replace: 'les robots figés le reçoivent, et restent figés',
+    },
+    inWindows: 'seulement dans les heures d’entretien de chaque site',
+    onlyIdle: 'seulement les robots qui ne jouent pas',
+    retries: (n) =>
+      n === 0 ? 'pas de nouveaux essais' : `jusqu’à ${n} nouveaux essais après un échec qui peut passer`,
+    health: 'la santé des robots mis à jour est comparée à celle des autres',
+    noHealth: 'la santé des robots mis à jour n’est pas comparée',
+    atOnce: 'tous à la fois, sans condition',
+  },
 );
 
 /** Returns a function that says in words how a rollout proceeds: its rate, its limits and what it waits for. useGateText says the waves. */
