@@ -150,7 +150,7 @@ test('bars are dragged, stretched, moved by keys, copied and removed, and the co
   await expect(page.getByRole('dialog')).toContainText('end later or earlier');
 });
 
-for (const scheme of inShard('light', 'dark'))
+for (const scheme of inShard('light' as const, 'dark' as const))
   test(`an act is edited on the timeline by keyboard alone, in ${scheme} colours`, async ({ page, request }) => {
     const neverPointed = await withoutPointer(page);
     await colors(page, scheme);

@@ -173,7 +173,7 @@ function fakeSockets(): void {
  */
 function keepStream(): void {
   window.EventSource = class extends EventSource {
-    constructor(url: string) {
+    constructor(url: string | URL) {
       super(url);
       let status = '';
       this.addEventListener('fleetd', (e) => (status = (e as MessageEvent<string>).data));

@@ -353,6 +353,13 @@ export const useShellTexts = texts(
       admin: 'Administration',
       account: 'Mon compte',
     },
+    adminParts: {
+      users: 'Utilisateurs : comptes, rôles, mots de passe',
+      tokens: 'Jetons des programmes',
+      sites: 'Sites et étiquettes des robots',
+      enrol: 'Inscrire un robot',
+      health: 'État : sauvegarde, broker, base de données, certificats',
+    },
     groups: { run: 'Conduire', write: 'Écrire', back: 'Revoir', admin: 'Administrer' },
     navigation: 'Navigation principale',
     menu: 'Menu',

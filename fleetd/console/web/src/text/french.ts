@@ -15,8 +15,7 @@ The French of the console, which says vous. Its words for those of the glossary 
 */
 
 /** A French text with the spaces that do not break before its marks and inside its quotation marks. */
-export const typeset = (text: string): string =>
-  text.replace(/ ([:;?!%»])/g, '\u202f$1').replace(/« /g, '«\u202f');
+export const typeset = (text: string): string => text.replace(/ ([:;?!%»])/g, '\u202f$1').replace(/« /g, '«\u202f');
 
 /** French texts, typeset: tables and functions of texts, too. Tables in Go and people write ordinary spaces. */
 export function inFrench<T>(texts: T): T {

@@ -424,6 +424,7 @@ export const useManualTexts = texts(
     floorUnknown: 'Vous voyez où est le robot tant que vous avez le contrôle, s’il le sait.',
     goHere: (x, y) => `Aller à ${x}, ${y}`,
     goTarget: 'Aller à la cible',
+    moveTarget: 'Déplacer la cible',
     needTarget: 'Touchez d’abord le sol, ou écrivez où aller.',
     metresX: 'x (m)',
     metresY: 'y (m)',

@@ -190,7 +190,7 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
     <Panel title={t.fleetTitle}>
       <Table verticalSpacing={3}>
         <Table.Tbody>
-          {rows.slice(0, notable ? maxRows : limit).map(([name, value]) => (
+          {rows.map(([name, value]) => (
             <Table.Tr key={name}>
               <Table.Th fw={400} scope="row">
                 {name}
