@@ -91,7 +91,7 @@ func TestClusterOfNATSWithCertificates(t *testing.T) {
 	s.robots["r7"] = launch(t, "r7", program(t, "robotd"), append([]string{"--data", s.dataDir("r7")}, s.engineFlag()...), nil)
 	s.awaitPresenceStatus("r7", "online")
 	s.nodes[0].kill()
-	s.mustRunCLI("stop", "--all", "--why", "drill")
+	s.runCLI("stop", "--all", "--why", "drill") // its status depends on whether the robot was at that node, and is connected again
 	s.until("r7 to hold the stop", func() bool {
 		result := s.runCLI("robot", "get", "r7", "-o", "json")
 		return result.code == 0 && strings.Contains(result.out, string(schema.SafetyDisabled)) && strings.Contains(result.out, `"stop-`)
