@@ -268,7 +268,8 @@ func TestRefusedReloadOfNATSIsLogged(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := command()
 	c.SetErr(io.MultiWriter(testlog.Writer(t, "nats-users"), lineWriter(lines)))
-	c.SetArgs([]string{"nats-users", "--users", users, "--out", s.UsersFile(), "--pid-file", s.PIDFile(), "--monitor", s.HTTP, "--broker", "mqtt://" + s.Address})
+	c.SetArgs([]string{"nats-users", "--users", users, "--out", s.UsersFile(), "--pid-file", s.PIDFile(), "--monitor", s.HTTP,
+		"--broker", "mqtt://" + s.Address})
 	ended := make(chan error, 1)
 	go func() { ended <- c.ExecuteContext(ctx) }()
 	defer func() {

@@ -84,8 +84,8 @@ old one only after its earlier certificates expired.`,
 	f.StringVar(&n.passwords, "passwords", "", "file of htpasswd -B: see broker acl")
 	f.StringVar(&n.out, "out", "", "file to write, which the configuration of nats-server includes")
 	f.StringVar(&n.pidFile, "pid-file", "", "pid_file of nats-server, to signal it; without one, something else has to make it read the file")
-	f.StringVar(&n.monitor, "monitor", "", "address of the state of nats-server, its setting http: http://127.0.0.1:8222; with it, a configuration that nats-server "+
-		"refuses to reload is logged as an error, otherwise only nats-server's log has it")
+	f.StringVar(&n.monitor, "monitor", "", "address of the state of nats-server, its setting http: http://127.0.0.1:8222; "+
+		"with it, a configuration that nats-server refuses to reload is logged as an error, otherwise only nats-server's log has it")
 	f.StringVar(&url, "broker", "", "address of the nats-server for MQTT: mqtts://host:port, or mqtt:// on this machine")
 	f.StringVar(&name, "name", "fleetd", "name of a user with the role fleetd or admin")
 	f.StringVar(&ca, "ca", "", "PEM file with the CA certificates to trust for the nats-server; default: those of the system")

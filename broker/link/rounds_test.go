@@ -42,14 +42,12 @@ func (n *nodes) connect(ctx context.Context, url string) (net.Conn, error) {
 		go func() {
 			packet := make([]byte, 1024)
 			for {
-				read, err := there.Read(packet)
-				if err != nil {
+				if _, err := there.Read(packet); err != nil {
 					return
 				}
 				n.mu.Lock()
-				n.ids = append(n.ids, string(packet[14:14+int(packet[13])])) // after the fixed and the variable header of a CONNECT below 128 bytes
+				n.ids = append(n.ids, string(packet[14:14+int(packet[13])])) // after the headers of a CONNECT below 128 bytes
 				n.mu.Unlock()
-				_ = read
 			}
 		}()
 		return here, nil
@@ -93,7 +91,8 @@ func atNodes(t *testing.T, engine link.Engine, first string, returns bool, f fun
 		cfg := robotConfig(nil, u)
 		cfg.URL, cfg.FallbackURLs, cfg.Engine = "mqtt://n1", []string{"mqtt://n2", "mqtt://n3"}, engine
 		cfg.ReturnToFirst = returns
-		cfg.Name, cfg.ClientID, cfg.Will, cfg.Presence, cfg.Subscribe = "op1", "op1", nil, nil, nil // NATS admits a robot with any id, our broker does not
+		// NATS admits a robot with any client id, the broker behind these nodes does not.
+		cfg.Name, cfg.ClientID, cfg.Will, cfg.Presence, cfg.Subscribe = "op1", "op1", nil, nil, nil
 		l := open(t, link.WithNetwork(cfg, n.connect))
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -72,13 +72,15 @@ func (f *fleet) away(ctx context.Context, name string, d time.Duration) error {
 // readRetained returns how many of the retained documents a new client of a node gets within 3 s.
 func (f *fleet) readRetained(ctx context.Context, n *node, topics []string) (int, error) {
 	came := make(chan string, 2*len(topics))
-	reader, err := f.client(ctx, "reader", n, link.Config{Subscribe: []link.Subscription{{Filter: schema.DefaultNamespace.Topic(schema.TopicBlob, "+"), QoS: 1}},
+	reader, err := f.client(ctx, "reader", n, link.Config{
+		Subscribe: []link.Subscription{{Filter: schema.DefaultNamespace.Topic(schema.TopicBlob, "+"), QoS: 1}},
 		OnMessage: func(m link.Message) {
 			select {
 			case came <- m.Topic:
 			default: // more than there are
 			}
-		}})
+		},
+	})
 	if err != nil {
 		return 0, err
 	}

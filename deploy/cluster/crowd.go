@@ -67,20 +67,23 @@ func (f *fleet) measureCrowd(ctx context.Context, engine link.Engine, urls []str
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID))
 		memory = append(memory, fmt.Sprintf("%s %d MiB", server.Name, residentMiB(string(text))))
 	}
-	f.say("%s: %d robots were connected after %.1f s; round trip %.1f ms, slowest of 100 %.1f ms; memory: %s; load %s to %s", engine, f.crowd/len(urls)*len(urls), connected.Seconds(),
-		ms(trips[len(trips)/2]), ms(trips[len(trips)-1]), strings.Join(memory, ", "), before, load())
+	f.say("%s: %d robots were connected after %.1f s; round trip %.1f ms, slowest of 100 %.1f ms; memory: %s; load %s to %s",
+		engine, f.crowd/len(urls)*len(urls), connected.Seconds(), ms(trips[len(trips)/2]), ms(trips[len(trips)-1]), strings.Join(memory, ", "), before, load())
 	return nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // startCrowd connects a third of the crowd to each URL, and waits until all are connected.
-func (f *fleet) startCrowd(ctx context.Context, engine link.Engine, ns schema.Namespace, prefix string, urls []string) (crowd []*launch.Program, err error) {
+func (f *fleet) startCrowd(
+	ctx context.Context, engine link.Engine, ns schema.Namespace, prefix string, urls []string,
+) (crowd []*launch.Program, err error) {
 	each := f.crowd / len(urls)
 	for i, url := range urls {
-		p, err := launch.Start(launch.Command{Name: fmt.Sprint(prefix, i+1), Path: filepath.Join(f.programs, "robotd"), Args: []string{"sim", "--count", strconv.Itoa(each),
-			"--prefix", prefix, "--first", strconv.Itoa(1 + i*each), "--engine", string(engine), "--namespace", string(ns), "--broker", url,
-			"--password-file", f.passwordFile(), "--every", "100ms", "--spread", "16"}})
+		p, err := launch.Start(launch.Command{Name: fmt.Sprint(prefix, i+1), Path: filepath.Join(f.programs, "robotd"), Args: []string{
+			"sim", "--count", strconv.Itoa(each), "--prefix", prefix, "--first", strconv.Itoa(1 + i*each), "--engine", string(engine), "--namespace", string(ns), "--broker", url,
+			"--password-file", f.passwordFile(), "--every", "100ms", "--spread", "16",
+		}})
 		if err != nil {
 			return crowd, err
 		}
@@ -110,8 +113,10 @@ type pair struct {
 
 func (f *fleet) newPair(ctx context.Context, engine link.Engine, ns schema.Namespace, from, to string) (p *pair, err error) {
 	p = &pair{topic: ns.Topic(schema.TopicSim, "load", "trip"), came: make(chan struct{}, 1)}
-	c := link.Config{URL: to, Engine: engine, Name: "admin", Suffix: "ear", Password: f.password, Subscribe: []link.Subscription{{Filter: p.topic, QoS: 0}},
-		OnMessage: func(link.Message) { p.came <- struct{}{} }}
+	c := link.Config{
+		URL: to, Engine: engine, Name: "admin", Suffix: "ear", Password: f.password,
+		Subscribe: []link.Subscription{{Filter: p.topic, QoS: 0}}, OnMessage: func(link.Message) { p.came <- struct{}{} },
+	}
 	if ns == neighbour {
 		c.Name = "admin-t"
 	}
@@ -194,7 +199,8 @@ func (f *fleet) neighbours(ctx context.Context) error {
 	measure := func(what string, during time.Duration) error {
 		trips, err := p.trips(ctx, during)
 		if err == nil {
-			f.say("%s: a round trip in the other fleet takes %.2f ms, the slowest of %d %.1f ms; load %s", what, ms(trips[len(trips)/2]), len(trips), ms(trips[len(trips)-1]), load())
+			f.say("%s: a round trip in the other fleet takes %.2f ms, the slowest of %d %.1f ms; load %s",
+				what, ms(trips[len(trips)/2]), len(trips), ms(trips[len(trips)-1]), load())
 		}
 		return err
 	}
@@ -230,7 +236,8 @@ func (f *fleet) burst(ctx context.Context, to *node) (acknowledged int) {
 	for range 64 {
 		senders.Go(func() {
 			for ctx.Err() == nil {
-				if l.PublishWait(ctx, link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicSim, "load", "burst"), Payload: make([]byte, 1024), QoS: 1}) == nil {
+				m := link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicSim, "load", "burst"), Payload: make([]byte, 1024), QoS: 1}
+				if l.PublishWait(ctx, m) == nil {
 					count.Add(1)
 				}
 			}
