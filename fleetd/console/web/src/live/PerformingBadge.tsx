@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconClock, IconHandStop, IconPlayerPlay, IconPlugCon
 import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
+import { alertSays, useAlertWords } from '../text/alerts';
 import { texts } from '../text/language';
 import { useReasonTexts, whyText } from '../text/reasons';
 import { inWords, useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
@@ -122,10 +123,12 @@ export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): st
 /** A function that says in words what it is about. */
 export function useAbout(): (of: Performing['of']) => string {
   const reasons: Record<string, string> = useReasonTexts();
+  const alerts = useAlertWords();
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
     if (typeof of !== 'object') return of ?? '';
+    if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');
   };

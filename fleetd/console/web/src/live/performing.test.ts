@@ -59,7 +59,7 @@ const cases: [string, Partial<Robot>, string, Performing['of']][] = [
     'fails in every act',
     { doing: 'failing', failed_rounds: 3, alerts: [{ type: 'story_failing', detail: 'no voice' }] as Robot['alerts'] },
     'ModeID ato, AutoStatus idle',
-    'no voice',
+    { alert: { type: 'story_failing', detail: 'no voice' } as Robot['alerts'][number] },
   ],
   [
     'is stopped',

@@ -55,7 +55,7 @@ export interface Performing {
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
   /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
-  of?: string | { reason: string } | { story?: string; act?: string };
+  of?: string | { reason: string } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -114,8 +114,10 @@ function aboutAutomatic(r: Robot): Performing['of'] {
       return r.interrupts[0] && `${r.interrupts[0].handler} (${r.interrupts[0].interrupter})`;
     case 'activity':
       return r.life?.focused;
-    case 'failing':
-      return r.alerts.find((a) => a.type === 'story_failing')?.detail ?? { story: r.story?.id };
+    case 'failing': {
+      const alert = r.alerts.find((a) => a.type === 'story_failing');
+      return alert ? { alert } : { story: r.story?.id };
+    }
     case 'paused_by_safety':
       return holder?.why ? { reason: holder.why } : undefined;
     case 'paused':

@@ -1,6 +1,8 @@
 import { alerts, type AlertType } from '../contract';
 import { texts } from './language';
+import { inButtons } from './buttons';
 import { plainText } from './plain';
+import { saidText } from './reasons';
 
 /** What an alert says to people: its name, what it means, and what ends it. */
 export interface AlertWords {
@@ -635,4 +637,19 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
 /** The name of an alert for people; one that is new is readable. */
 export function alertTitle(words: Record<string, AlertWords>, type: string): string {
   return words[type]?.title ?? type.replaceAll('_', ' ');
+}
+
+/** What the robot says of an alert, and the way out that it names. */
+export const ownOfAlert = (a: { detail?: string; hint?: string }): string =>
+  inButtons([a.detail, a.hint].filter(Boolean).join('; '));
+
+/** What an alert of a robot says in the language of the page: on an English page the robot's own sentence. */
+export function alertSays(
+  words: Record<string, AlertWords>,
+  a: { type: string; source: string; detail?: string; hint?: string },
+): string {
+  // The source of an alert of a unit is the unit; of another it is a word of the contract.
+  const unit = /^(device_|unit_error|ability_failed)/.test(a.type) ? `${a.source}: ` : '';
+  const means = words[a.type]?.means;
+  return saidText(means ? unit + means : '', ownOfAlert(a));
 }

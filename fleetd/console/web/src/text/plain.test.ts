@@ -6,12 +6,14 @@ import { expect, test, vi } from 'vitest';
 import { alerts, events, reasons } from '../contract';
 import { inButtons } from './buttons';
 import { plainText } from './plain';
-import { reasonText } from './reasons';
+import { ownTooltip, reasonText } from './reasons';
 
-let language: 'en' | 'de' = 'en';
+let language: 'en' | 'de' | 'fr' = 'en';
 vi.mock('./language', () => ({
-  texts: (en: object, de: object) =>
-    Object.assign(() => (language === 'en' ? en : de), { now: () => (language === 'en' ? en : de) }),
+  texts: (en: object, de: object, fr: object) => {
+    const chosen = () => ({ en, de, fr })[language];
+    return Object.assign(chosen, { now: chosen });
+  },
 }));
 
 /** Words of the contract: they are for tooltips, the tab Raw and the documentation. */
@@ -25,7 +27,9 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
 
 /** The texts that a file declares for people: what stands in the calls of texts(). */
 function textsOf(file: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(new URL(file, src), 'utf8'), ts.ScriptTarget.Latest, true);
+  const code = readFileSync(new URL(file, src), 'utf8');
+  if (!code.includes('texts')) return [];
+  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
   const collect = (n: ts.Node): void => {
     if (ts.isStringLiteralLike(n) && !ts.isPropertyName(n.parent)) found.push(n.text);
@@ -70,17 +74,20 @@ test('an English sentence of a robot says manual for mnl, and nothing is changed
   expect(plainText('the tomato of a strong hand')).toBe('the tomato of a strong hand');
 });
 
-test('a reason is in the language of the page; what a robot says stands behind it as its own words', () => {
+test('a reason is in the language of the page; what a robot says itself is its tooltip, or the text if there is no code', () => {
   const english = { not_calibrated: 'the robot is not calibrated' };
   const german = { not_calibrated: 'der Roboter ist nicht kalibriert' };
   expect(reasonText(english, 'not_calibrated')).toBe('the robot is not calibrated');
   expect(reasonText(english, 'not_calibrated', 'calibrate the head first')).toBe('calibrate the head first');
+  expect(ownTooltip(english, 'not_calibrated', 'calibrate the head first')).toBeUndefined();
   expect(reasonText(english, undefined, 'mnl ended')).toBe('manual ended');
   expect(reasonText(english, 'brand_new')).toBe('brand new');
   language = 'de';
-  expect(reasonText(german, 'not_calibrated', 'calibrate the head first')).toBe(
-    'der Roboter ist nicht kalibriert; er sagt: „calibrate the head first“',
+  expect(reasonText(german, 'not_calibrated', 'calibrate the head first')).toBe('der Roboter ist nicht kalibriert');
+  expect(ownTooltip(german, 'not_calibrated', 'calibrate the head first')).toBe(
+    'Der Roboter sagt: „calibrate the head first“',
   );
+  expect(ownTooltip(german, 'brand_new', 'something')).toBeUndefined();
   expect(reasonText(german, 'brand_new', 'something')).toBe('something');
   language = 'en';
 });

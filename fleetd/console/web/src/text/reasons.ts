@@ -173,20 +173,28 @@ export function whyText(words: Record<string, string>, why: string, otherwise = 
   return Object.hasOwn(words, why) ? inButtons(words[why]!) : otherwise;
 }
 
+/** What a robot says itself is English: the text of an English page, and no more than a tooltip on another. */
 const useOwn = texts(
-  { withOwn: (_: string, own: string) => own },
-  { withOwn: (said, own) => `${said}; er sagt: „${own}“` },
-  { withOwn: (said, own) => `${said} ; il dit : « ${own} »` },
+  { text: (_: string, own: string) => own, tooltip: (_: string) => '' },
+  { text: (said) => said, tooltip: (own) => `Der Roboter sagt: „${own}“` },
+  { text: (said) => said, tooltip: (own) => `Le robot dit : « ${own} »` },
 );
+
+/** Words of the page's language for what a robot says itself in English; its own ones if there are none. */
+export const saidText = (words: string | undefined, own: string): string =>
+  words && own ? useOwn.now().text(words, own) : own || (words ?? '');
 
 /**
  * A reason in the language of the page. A detail is the robot's own sentence, in English: on an English page it says
- * more than the words for the code; on another it stands behind them, as the robot's words.
+ * more than the words for the code; on another it is shown only where there is no code. See ownTooltip.
  */
 export function reasonText(words: Record<string, string>, reason?: string, detail?: string): string {
-  const own = inButtons(detail ?? '');
-  if (!reason) return own;
-  const said = Object.hasOwn(words, reason) ? inButtons(words[reason]!) : '';
-  if (own && said) return useOwn.now().withOwn(said, own);
-  return own || said || reason.replaceAll('_', ' ');
+  const said = reason && Object.hasOwn(words, reason) ? inButtons(words[reason]!) : '';
+  return saidText(said, inButtons(detail ?? '')) || (reason ?? '').replaceAll('_', ' ');
+}
+
+/** The robot's own sentence, for the tooltip of reasonText; undefined where that shows it. */
+export function ownTooltip(words: Record<string, string>, reason?: string, detail?: string): string | undefined {
+  if (!detail || !reason || !Object.hasOwn(words, reason)) return undefined;
+  return useOwn.now().tooltip(inButtons(detail)) || undefined;
 }

@@ -19,6 +19,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { api } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { toast } from '../../shell/toast';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { ActionButton, useWhyNot } from '../robot/ActionButton';
 import { useEvents, usePage } from '../robot/page';
@@ -120,7 +121,11 @@ function Take({ began }: { began: (d: Drive) => void }) {
       const c = batch.data!.commands[0];
       const lease = c?.answer?.lease?.id;
       if (c?.answer?.status === 'SUCCEEDED' && lease) began(new Drive(id, lease));
-      else setFailed(c?.answer?.detail || c?.because || batch.data!.skipped?.[0]?.detail || '');
+      else {
+        const skipped = batch.data!.skipped?.[0];
+        const said = c?.answer?.detail || c?.because || skipped?.detail;
+        setFailed(reasonText(useReasonTexts.now(), c?.answer?.reason ?? skipped?.reason, said));
+      }
     } catch (thrown) {
       const p = problemOf(thrown);
       setFailed([p.message, p.hint].filter(Boolean).join('; '));

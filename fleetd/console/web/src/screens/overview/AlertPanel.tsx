@@ -7,6 +7,7 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, AlertSubject, useAlertName, useAlertTitle } from '../../live/AlertText';
+import { alertSays, useAlertWords } from '../../text/alerts';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
 import { useEventsTexts } from '../events/text';
@@ -18,6 +19,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
   const t = useOverviewTexts();
   const words = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
+  const alerts = useAlertWords();
   const may = useMay('command');
   const [open, setOpen] = useState<RobotAlert>();
   const list = useAlerts(refreshMs);
@@ -55,8 +57,8 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
               <Text size="sm" fw={500}>
                 <AlertSubject of={a} /> {name(a)}
               </Text>
-              <Text size="sm" dir="auto" className="any-text">
-                {a.detail}
+              <Text size="sm" dir="auto" className="any-text" title={a.detail}>
+                {alertSays(alerts, { ...a, hint: undefined })}
               </Text>
               {a.acknowledged && (
                 <Text size="xs" c="dimmed" dir="auto" data-testid="acknowledged" style={{ overflowWrap: 'anywhere' }}>

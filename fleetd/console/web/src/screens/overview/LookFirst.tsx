@@ -9,6 +9,9 @@ import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { fullName, RobotName } from '../../live/RobotName';
+import { alertSays, useAlertWords } from '../../text/alerts';
+import { saidText } from '../../text/reasons';
+import { usePresenceWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { wayOut } from '../robot/wayOut';
 import { useWayOutTexts } from '../robot/wayOutText';
@@ -22,7 +25,7 @@ import { useOverviewTexts } from './text';
 /** The robots that need a person, the most urgent first, each with the reason. */
 export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
-  const about = useAbout();
+  const why = useWhyOf();
   const may = useMay('command');
   const [back, setBack] = useState<string>();
   const all = lookFirst(fleet);
@@ -52,7 +55,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
                 )}
               </Group>
               <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-                {whyOf(r, about)}
+                {why(r)}
               </Text>
               <NextStep r={r} />
             </Stack>
@@ -109,10 +112,16 @@ function NextStep({ r }: { r: Robot }) {
   );
 }
 
-/** What a robot says about its state, in one line. */
-export function whyOf(r: Robot, about: ReturnType<typeof useAbout>): string {
-  if (r.presence.status !== 'online') return r.presence.why ?? '';
-  const of = about(performing(r).of);
-  const alert = r.alerts[0]?.detail;
-  return [of, alert !== of && alert].filter(Boolean).join(', ');
+/** A function that says in one line what a robot says about its state. */
+export function useWhyOf(): (r: Robot) => string {
+  const about = useAbout();
+  const alerts = useAlertWords();
+  const presence = usePresenceWords();
+  return (r) => {
+    if (r.presence.status !== 'online') return saidText(presence[r.presence.status], r.presence.why ?? '');
+    const of = about(performing(r).of);
+    const first = r.alerts[0];
+    const alert = first && alertSays(alerts, { ...first, hint: undefined });
+    return [of, alert !== of && alert].filter(Boolean).join(', ');
+  };
 }

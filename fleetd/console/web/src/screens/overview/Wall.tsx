@@ -15,7 +15,7 @@ import { ConnectionPill, DevTag } from '../../shell/Connection';
 import { problem } from '../robots/order';
 import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
-import { whyOf } from './LookFirst';
+import { useWhyOf } from './LookFirst';
 import { LastEvents } from './Panels';
 import { useOverviewTexts } from './text';
 import { Tones } from './Tones';
@@ -77,6 +77,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
 function Tile({ r }: { r: Robot }) {
   const p = performing(r);
   const about = useAbout();
+  const why = useWhyOf();
   const acting = useActing(r);
   return (
     <Card
@@ -98,7 +99,7 @@ function Tile({ r }: { r: Robot }) {
           </Group>
           <PerformingBadge robot={r} of={p} size="xl" />
           <Text fz={18} mt={6} dir="auto" lineClamp={2}>
-            {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : whyOf(r, about) || '\u00a0'}
+            {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : why(r) || '\u00a0'}
           </Text>
         </div>
       </Group>

@@ -51,7 +51,7 @@ export function Answers() {
               {s.line && <CommandLine compact lines={[s.line]} />}
             </Group>
             {s.because && (
-              <Text size="sm" dir="auto">
+              <Text size="sm" dir="auto" title={s.own}>
                 {s.because}
               </Text>
             )}

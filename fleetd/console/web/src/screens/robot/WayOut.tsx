@@ -6,12 +6,15 @@ import { useNavigate } from 'react-router';
 import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import type { Verb } from '../../contract';
+import { useNameOf } from '../../live/entries';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { askRelease } from '../../shell/askRelease';
 import { useIgnorePressesAfterChange } from '../../shell/press';
+import { alertSays, ownOfAlert, useAlertWords } from '../../text/alerts';
 import { inButtons } from '../../text/buttons';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { reasonText, saidText, useReasonTexts, whyText } from '../../text/reasons';
+import { usePresenceWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { usePage, useStopper } from './page';
@@ -93,18 +96,23 @@ function Cause({ first }: { first: Step }) {
   const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { robot } = usePage();
+  const alerts = useAlertWords();
+  const presence = usePresenceWords();
   const stopper = useStopper();
   const away = robot.doing === 'not_connected'; // then the last cause of its safety says nothing about now
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
   const paused = causedBy(robot, first) && first.key === 'continue';
   const said = (): string | undefined => {
     if (first.key === 'continue' && paused) return t.steps.continue(first.by || t.somebody, first.why);
-    if (away) return robot.presence.why;
+    if (away) return saidText(presence[robot.presence.status], robot.presence.why ?? '');
     // A stop that outlasts a restart is why the robot waits, not the restart.
     if (first.key === 'release' && robot.cause === 'restarted') return '';
     if (stopper) return stopperText(t, stopper, robot);
     const reason = reasonText({ ...reasons, ...t.causes }, robot.cause);
-    return [reason, robot.cause_detail ?? robot.latched_by].filter(Boolean).join(', ');
+    const detail = robot.cause_detail ?? robot.latched_by ?? '';
+    // Who latched it is a name; what stopped it is a sentence of the robot.
+    if (robot.cause_detail) return saidText(reason, [reason, inButtons(detail)].filter(Boolean).join(', '));
+    return [reason, detail].filter(Boolean).join(', ');
   };
   const cause = said();
   const moves = !away && !paused && robot.safety === 'ENABLED'; // then its last stop is over
@@ -116,14 +124,14 @@ function Cause({ first }: { first: Step }) {
         <Text span fw={500}>
           {t.because}:{' '}
         </Text>
-        {!moves && <bdi>{cause}</bdi>}
+        {!moves && <bdi title={away ? robot.presence.why : robot.cause_detail}>{cause}</bdi>}
         {!moves && cause && step && '; '}
         {step}
       </Text>
       {!moves &&
         grave.map((a) => (
-          <Text key={a.id} size="sm" dir="auto">
-            {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
+          <Text key={a.id} size="sm" dir="auto" title={ownOfAlert(a)}>
+            {alertSays(alerts, a)}
           </Text>
         ))}
     </Stack>
@@ -133,7 +141,10 @@ function Cause({ first }: { first: Step }) {
 function StepText({ step }: { step: Step }) {
   const t = useWayOutTexts();
   const words = usePerformingTexts();
-  const { robot, stale } = usePage();
+  const reasons = useReasonTexts();
+  const act = useNameOf('act');
+  const { robot, detail, stale } = usePage();
+  const failed = detail?.state?.queue.failed.at(-1);
   switch (step.key) {
     case 'release': {
       const l = step.latch;
@@ -150,9 +161,21 @@ function StepText({ step }: { step: Step }) {
         </span>
       );
     case 'failing':
-      return <span dir="auto">{t.steps.failing(step.rounds, inButtons(step.error), inButtons(step.hint))}</span>;
+      return (
+        <span dir="auto" title={inButtons([step.error, step.hint].filter(Boolean).join('; '))}>
+          {t.steps.failing(
+            step.rounds,
+            saidText(failed && `${act(failed.act)}: ${reasonText(reasons, failed.reason)}`, inButtons(step.error)),
+            saidText(failed && ' ', inButtons(step.hint)).trim(),
+          )}
+        </span>
+      );
     case 'endsByItself':
-      return <span dir="auto">{t.steps.endsByItself(inButtons(step.detail))}</span>;
+      return (
+        <span dir="auto" title={inButtons(step.detail)}>
+          {t.steps.endsByItself(saidText(whyText(reasons, step.why), inButtons(step.detail)))}
+        </span>
+      );
     case 'connect':
       if (stale === 'broker') return <span>{t.steps.broker}</span>;
       return <span>{robot.presence.status === 'offline' ? t.steps.startAgain : t.steps.connect}</span>;

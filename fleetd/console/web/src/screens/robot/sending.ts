@@ -10,6 +10,7 @@ import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
 import { toast } from '../../shell/toast';
 import { inButtons } from '../../text/buttons';
+import { ownTooltip, reasonText, useReasonTexts } from '../../text/reasons';
 import { useSendingTexts } from './sendingText';
 import { wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
@@ -29,6 +30,8 @@ export interface Sent {
    */
   state: string;
   because: string;
+  /** What the robot says itself, if because is in other words. */
+  own?: string;
   id?: string;
   /** The line of the command line that does the same. */
   line?: string;
@@ -139,10 +142,10 @@ export async function send(
     line: verbLine(verb, args, [robot], why),
   };
   keepAndShow(robot, sent);
-  let answer: Command['answer'];
+  let taken: Command | undefined;
   const take = (c: Command) => {
-    answer = c.answer;
-    sent = { ...sent, id: c.id, state: c.state ?? '', because: inButtons(c.because ?? '') };
+    taken = c;
+    sent = { ...sent, id: c.id, state: c.state ?? '', ...answerOf(c.answer?.reason, c.because) };
     keepAndShow(robot, sent);
   };
   try {
@@ -154,7 +157,7 @@ export async function send(
     if (b.commands[0]) take(b.commands[0]);
     else {
       const skip = b.skipped?.[0];
-      sent = { ...sent, state: 'REFUSED', because: inButtons(skip?.detail || skip?.reason || '') };
+      sent = { ...sent, state: 'REFUSED', ...answerOf(skip?.reason, skip?.detail) };
       keepAndShow(robot, sent);
     }
   } catch (thrown) {
@@ -166,7 +169,7 @@ export async function send(
     await sleep(1000);
     try {
       const next = await api.GET('/api/v1/commands/{id}', { params: { path: { id: sent.id } } });
-      if (next.data!.state !== sent.state || next.data!.because !== sent.because) take(next.data!);
+      if (next.data!.state !== taken?.state || next.data!.because !== taken?.because) take(next.data!);
     } catch (thrown) {
       const p = problemOf(thrown);
       if (p.transient) continue;
@@ -176,7 +179,13 @@ export async function send(
   }
   if (sent.state === 'SUCCEEDED' && (toPerform.has(verb) || (verb === 'mode/set' && args.mode === 'ato')))
     setTimeout(() => tellWayOut(robot, sent), settled);
-  return { ...sent, answer };
+  return { ...sent, answer: taken?.answer };
+}
+
+/** Why a command is in its state. */
+function answerOf(reason?: string, detail?: string): Pick<Sent, 'because' | 'own'> {
+  const words = useReasonTexts.now();
+  return { because: reasonText(words, reason, detail), own: ownTooltip(words, reason, detail) };
 }
 
 /** Does `work`, a change by fleetd itself such as one of desired state, and shows its result or refusal. */

@@ -89,7 +89,7 @@ test('each pause of a person is continued, and those of handlers are not', () =>
   expect(wayOut(robot({ auto: 'paused', pause_holders, alerts }))).toEqual([
     { key: 'continue', token: 'operator:op/ann/1', by: 'ann', why: '' },
     { key: 'continue', token: 'link', by: '', why: '' },
-    { key: 'endsByItself', detail: 'somebody pushes the robot' },
+    { key: 'endsByItself', why: 'safeguard', detail: 'somebody pushes the robot' },
   ]);
 });
 

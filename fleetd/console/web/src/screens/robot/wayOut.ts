@@ -13,7 +13,7 @@ export type Step =
   | { key: 'continue'; token: string; by: string; why: string }
   | { key: 'failing'; rounds: number; error: string; hint: string }
   /** A pause that ends by itself. */
-  | { key: 'endsByItself'; detail: string };
+  | { key: 'endsByItself'; why: string; detail: string };
 
 /** Names a step while it lasts. What is known of its stop or cause may change meanwhile: a dialog stays open. */
 export function stepID(s: Step): string {
@@ -88,7 +88,11 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
     if (asked(p) || p.needs_continue || p.why === 'needs_continue')
       steps.push({ key: 'continue', token: p.token, by: p.by ?? '', why: asked(p) ? (p.why ?? '') : '' });
     else if (p.token !== 'safety')
-      steps.push({ key: 'endsByItself', detail: r.alerts.find((a) => a.type === p.why)?.detail ?? '' });
+      steps.push({
+        key: 'endsByItself',
+        why: p.why ?? '',
+        detail: r.alerts.find((a) => a.type === p.why)?.detail ?? '',
+      });
   }
   if (r.doing === 'failing') {
     const alert = r.alerts.find((a) => a.type === 'story_failing');

@@ -10,7 +10,7 @@ import { useAbout } from '../../live/PerformingBadge';
 import { fullName } from '../../live/RobotName';
 import { useRobot } from '../../live/robots';
 import { useStopMeans } from '../../shell/scope';
-import { inButtons } from '../../text/buttons';
+import { alertSays, useAlertWords } from '../../text/alerts';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { inWords, useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
@@ -106,6 +106,7 @@ function Facts({ r }: { r: Robot }) {
   const reasons: Record<string, string> = useReasonTexts();
   const terms = useTermWords();
   const name = useAlertName();
+  const alerts = useAlertWords();
   const act = useNameOf('act');
   const list = (items: string[]) =>
     items.length === 0
@@ -134,10 +135,7 @@ function Facts({ r }: { r: Robot }) {
       list(r.pause_holders.map((p) => `${p.by || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}`)),
     ],
     [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
-    [
-      t.facts.alerts,
-      list(r.alerts.map((a) => `${name(a)} – ${inButtons([a.detail, a.hint].filter(Boolean).join('; '))}`)),
-    ],
+    [t.facts.alerts, list(r.alerts.map((a) => `${name(a)} – ${alertSays(alerts, a)}`))],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
     [t.facts.life, r.life && [inWords(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.versionSkew, r.version_skew],

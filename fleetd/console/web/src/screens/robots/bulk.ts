@@ -1,4 +1,5 @@
 import { api, type Batch, data } from '../../api/client';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { type BulkAction, commandOf, requestOf } from './bulkRequest';
 import type { Selector } from './filter';
 
@@ -26,7 +27,7 @@ export async function preview(a: BulkAction, selector: Selector): Promise<Previe
 function countsOf(b: Batch): Pick<Preview, 'waiting' | 'skipped'> {
   const skipped = new Map<string, string[]>();
   for (const s of b.skipped ?? []) {
-    const why = s.detail || s.reason;
+    const why = reasonText(useReasonTexts.now(), s.reason, s.detail);
     skipped.set(why, [...(skipped.get(why) ?? []), s.robot]);
   }
   return { waiting: b.waiting?.length ?? 0, skipped: [...skipped] };

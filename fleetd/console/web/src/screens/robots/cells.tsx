@@ -16,6 +16,7 @@ import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fullName, robotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
+import { alertSays, useAlertWords } from '../../text/alerts';
 import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { usePresenceWords, withTerm } from '../../text/terms';
@@ -155,9 +156,14 @@ export function Interrupts({ r }: { r: Robot }) {
 
 export function Alerts({ r }: { r: Robot }) {
   const name = useAlertName();
+  const alerts = useAlertWords();
   if (r.alerts.length === 0) return <>–</>;
   return (
-    <span dir="auto" className={classes.ifRoom} title={r.alerts.map((a) => `${name(a)}, ${a.detail}`).join('\n')}>
+    <span
+      dir="auto"
+      className={classes.ifRoom}
+      title={r.alerts.map((a) => `${name(a)}, ${alertSays(alerts, { ...a, hint: undefined })}`).join('\n')}
+    >
       <span>
         <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
       </span>

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import type { Batch } from '../../api/client';
 import { progressOf, settled } from './outcome';
 
-const latched = 'release the latched stop of nora first';
+vi.mock('../../text/language', () => ({ texts: (en: object) => Object.assign(() => en, { now: () => en }) }));
+
+const latched = 'a drive of nora is too hot';
 const batch = (outcome: Batch['outcome'], commands: [robot: string, state: string, because?: string][]) =>
   ({
     verb: 'safety/enable',

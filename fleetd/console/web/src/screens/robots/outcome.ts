@@ -1,4 +1,5 @@
 import type { Batch } from '../../api/client';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 
 /** Robots that did not do what was sent, for one reason. */
 export interface NotDone {
@@ -29,14 +30,15 @@ export function progressOf(b: Batch): Progress {
     one.robots.push(robot);
     by.set(key, one);
   };
+  const words = useReasonTexts.now();
   const p: Progress = { total: b.total, done: 0, open: 0, not: [] };
   for (const c of b.commands) {
     const state = c.state ?? 'QUEUED';
     if (state === 'SUCCEEDED') p.done++;
     else if (open.has(state)) p.open++;
-    else add(state, c.because || c.answer?.detail || c.answer?.reason || '', c.robot);
+    else add(state, reasonText(words, c.answer?.reason, c.because || c.answer?.detail), c.robot);
   }
-  for (const s of b.skipped ?? []) add('SKIPPED', s.detail || s.reason, s.robot);
+  for (const s of b.skipped ?? []) add('SKIPPED', reasonText(words, s.reason, s.detail), s.robot);
   p.not = [...by.values()].sort((x, y) => y.robots.length - x.robots.length);
   return p;
 }
