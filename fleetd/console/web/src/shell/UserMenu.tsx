@@ -2,6 +2,7 @@ import {
   ActionIcon,
   Menu,
   SegmentedControl,
+  type SegmentedControlProps,
   Stack,
   Text,
   Tooltip,
@@ -61,10 +62,8 @@ export function UserMenu() {
               : `${me?.name || me?.id} ${me?.roles.length ? `(${me.roles.join(', ')})` : ''}`}
           </Menu.Label>
           <Stack gap="xs" p="xs">
-            <Text size="xs">{t.colors}</Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={t.colors}
+            <Choice
+              label={t.colors}
               value={colorScheme}
               onChange={(v) => setColorScheme(v as 'auto' | 'light' | 'dark')}
               data={[
@@ -73,10 +72,8 @@ export function UserMenu() {
                 { value: 'auto', label: t.auto },
               ]}
             />
-            <Text size="xs">{t.density}</Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={t.density}
+            <Choice
+              label={t.density}
               value={density}
               onChange={(v) => {
                 keepDensity(v as Density);
@@ -87,18 +84,14 @@ export function UserMenu() {
                 { value: 'compact', label: t.compact },
               ]}
             />
-            <Text size="xs">{t.language}</Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={t.language}
+            <Choice
+              label={t.language}
               value={language}
               onChange={(v) => choose(v as Language)}
               data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
             />
-            <Text size="xs">{t.direction}</Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={t.direction}
+            <Choice
+              label={t.direction}
               value={dir}
               onChange={(v) => {
                 keepDirection(v as Direction);
@@ -143,6 +136,16 @@ export function UserMenu() {
         </Menu.Dropdown>
       </Menu>
       {changing && me && <OwnPassword user={me.id} onClose={() => setChanging(false)} />}
+    </>
+  );
+}
+
+/** A choice among a few, with its name above it. */
+function Choice({ label, ...of }: SegmentedControlProps & { label: string }) {
+  return (
+    <>
+      <Text size="xs">{label}</Text>
+      <SegmentedControl size="xs" aria-label={label} {...of} />
     </>
   );
 }

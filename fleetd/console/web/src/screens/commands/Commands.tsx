@@ -133,7 +133,6 @@ export default function Commands() {
 /** One command, and how it ended. */
 function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) {
   const t = useCommandsTexts();
-  const verbs: Record<string, string> = useVerbWords();
   const may = useMay('command', 'manual', 'stop');
   const reasons = useReasonTexts();
   const because = reasonText(reasons, c.answer?.reason, becauseOf(c));
@@ -147,23 +146,7 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
       <Table.Td className={cards.lead}>
         <RobotName id={c.robot} link fw={400} />
       </Table.Td>
-      <Table.Td>
-        <Text size="sm" title={c.verb}>
-          {verbs[c.verb] ?? c.verb}
-        </Text>
-      </Table.Td>
-      <Table.Td data-label={t.who} miw={80}>
-        <Text size="sm" dir="auto" className="any-text">
-          {c.by || c.principal}
-        </Text>
-      </Table.Td>
-      <Table.Td maw={240} data-label={t.why}>
-        {c.why && (
-          <Text size="sm" dir="auto" lineClamp={3} className="any-text">
-            {c.why}
-          </Text>
-        )}
-      </Table.Td>
+      <Asked of={c} />
       <Table.Td>
         <Badge variant="dot" tt="none" miw="max-content" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
           {t.states[c.state as keyof typeof t.states] ?? c.state}
@@ -202,7 +185,6 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
 /** The commands of one press of a button, with how they ended, in one line that opens. */
 function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onToggle: () => void }) {
   const t = useCommandsTexts();
-  const verbs: Record<string, string> = useVerbWords();
   const first = of[0]!;
   const done = of.filter((c) => c.state === 'SUCCEEDED').length;
   const running = of.some(inProgress);
@@ -226,23 +208,7 @@ function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onTogg
           {names(of.map((c) => c.robot))}
         </Text>
       </Table.Td>
-      <Table.Td>
-        <Text size="sm" title={first.verb}>
-          {verbs[first.verb] ?? first.verb}
-        </Text>
-      </Table.Td>
-      <Table.Td data-label={t.who} miw={80}>
-        <Text size="sm" dir="auto" className="any-text">
-          {first.by || first.principal}
-        </Text>
-      </Table.Td>
-      <Table.Td maw={240} data-label={t.why}>
-        {first.why && (
-          <Text size="sm" dir="auto" lineClamp={3} className="any-text">
-            {first.why}
-          </Text>
-        )}
-      </Table.Td>
+      <Asked of={first} />
       <Table.Td>
         <Badge
           variant="dot"
@@ -269,5 +235,32 @@ function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onTogg
         </Button>
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** The cells that say what was asked, by whom and why. */
+function Asked({ of: c }: { of: Command }) {
+  const t = useCommandsTexts();
+  const verbs: Record<string, string> = useVerbWords();
+  return (
+    <>
+      <Table.Td>
+        <Text size="sm" title={c.verb}>
+          {verbs[c.verb] ?? c.verb}
+        </Text>
+      </Table.Td>
+      <Table.Td data-label={t.who} miw={80}>
+        <Text size="sm" dir="auto" className="any-text">
+          {c.by || c.principal}
+        </Text>
+      </Table.Td>
+      <Table.Td maw={240} data-label={t.why}>
+        {c.why && (
+          <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+            {c.why}
+          </Text>
+        )}
+      </Table.Td>
+    </>
   );
 }

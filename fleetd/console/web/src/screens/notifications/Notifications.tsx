@@ -1,8 +1,7 @@
-import { Badge, Button, Group, Stack, Table, Tabs, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ComponentType, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useState } from 'react';
 
 import { line } from '../../api/commandline';
 import { lineOf } from '../../api/lines';
@@ -11,6 +10,7 @@ import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
+import { ScreenTabs } from '../../shell/ScreenTabs';
 import { useAlertTitle } from '../../live/AlertText';
 import { useEventWords } from '../../text/events';
 import { dateTime } from '../../text/time';
@@ -20,37 +20,15 @@ import { ReceiverDialog } from './ReceiverDialog';
 import { RouteDialog } from './RouteDialog';
 import { useNotificationsTexts } from './text';
 
-const parts = { routes: Routes, receivers: Receivers, sent: SentList, dead: DeadList } satisfies Record<
-  string,
-  ComponentType
->;
-const names = Object.keys(parts) as (keyof typeof parts)[];
+const parts = { routes: Routes, receivers: Receivers, sent: SentList, dead: DeadList };
 
 /** Who is told of alerts and events, what was sent, and what could not be. The address has the part that is open. */
 export default function Notifications() {
   const t = useNotificationsTexts();
-  const [query, setQuery] = useSearchParams();
-  const open = names.find((n) => n === query.get('tab')) ?? names[0]!;
   return (
     <Stack>
       <ScreenHead title={t.title} about={t.about} />
-      <Tabs value={open} onChange={(v) => setQuery({ tab: v ?? '' }, { replace: true })} keepMounted={false}>
-        <Tabs.List aria-label={t.title}>
-          {names.map((n) => (
-            <Tabs.Tab key={n} value={n} mih={44}>
-              {t.tabs[n]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {names.map((n) => {
-          const Part = parts[n];
-          return (
-            <Tabs.Panel key={n} value={n} pt="md">
-              <Part />
-            </Tabs.Panel>
-          );
-        })}
-      </Tabs>
+      <ScreenTabs label={t.title} parts={parts} titles={t.tabs} />
     </Stack>
   );
 }

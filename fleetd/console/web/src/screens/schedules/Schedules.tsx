@@ -1,6 +1,5 @@
-import { Anchor, Badge, Button, Group, Stack, Table, Tabs, Text } from '@mantine/core';
-import type { ComponentType } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Anchor, Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Link } from 'react-router';
 
 import { line } from '../../api/commandline';
 import { useMay } from '../../api/me';
@@ -8,6 +7,7 @@ import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
+import { ScreenTabs } from '../../shell/ScreenTabs';
 import { dateTime } from '../../text/time';
 import { useRuns, useSchedules } from './api';
 import type { Run, Schedule } from './types';
@@ -15,14 +15,11 @@ import { Calendar } from './Calendar';
 import { useSchedulesTexts } from './text';
 import { useActionText, useTimesText } from './words';
 
-const parts = { list: List, calendar: Calendar, runs: Runs } satisfies Record<string, ComponentType>;
-const names = Object.keys(parts) as (keyof typeof parts)[];
+const parts = { list: List, calendar: Calendar, runs: Runs };
 
 /** What happens by itself at its time. The address has the part that is open. */
 export default function Schedules() {
   const t = useSchedulesTexts();
-  const [query, setQuery] = useSearchParams();
-  const open = names.find((n) => n === query.get('tab')) ?? names[0]!;
   return (
     <Stack>
       <ScreenHead title={t.title} about={t.about}>
@@ -30,23 +27,7 @@ export default function Schedules() {
           {t.new}
         </Button>
       </ScreenHead>
-      <Tabs value={open} onChange={(v) => setQuery({ tab: v ?? '' }, { replace: true })} keepMounted={false}>
-        <Tabs.List aria-label={t.title}>
-          {names.map((n) => (
-            <Tabs.Tab key={n} value={n} mih={44}>
-              {t.tabs[n]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {names.map((n) => {
-          const Part = parts[n];
-          return (
-            <Tabs.Panel key={n} value={n} pt="md">
-              <Part />
-            </Tabs.Panel>
-          );
-        })}
-      </Tabs>
+      <ScreenTabs label={t.title} parts={parts} titles={t.tabs} />
     </Stack>
   );
 }
