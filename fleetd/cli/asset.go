@@ -222,17 +222,25 @@ func assetDetail(w io.Writer, a api.Asset) {
 }
 
 // getFile downloads an asset into a file. It writes the file only if the download is
-// complete.
+// complete, and reads no more than the asset has.
 func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
+	defer cancel()
 	r := sh.request("get-file", given{"digest": a.SHA256})
 	download := r.http()
-	download.timeout = uploadTimeout
-	var body []byte
-	if err := sh.call(ctx, download, &body); err != nil {
+	response, err := sh.open(ctx, download)
+	if err != nil {
 		return err
 	}
-	if int64(len(body)) != a.Size {
-		return fmt.Errorf("fleetd sent %d bytes of %d", len(body), a.Size)
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, a.Size+1))
+	switch n := int64(len(body)); {
+	case err != nil:
+		return sh.unreachable(err, download.hint)
+	case n > a.Size:
+		return fmt.Errorf("fleetd sent more than the %d bytes of %s", a.Size, a.Name)
+	case n < a.Size:
+		return fmt.Errorf("fleetd sent %d bytes of %d", n, a.Size)
 	}
 	if err := os.WriteFile(filepath.Clean(path), body, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
