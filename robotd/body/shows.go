@@ -41,7 +41,7 @@ func (b *State) started(i int, c *driver.Command) {
 	switch kind := b.units[i].Kind; {
 	case c.Holds, kind == schema.UnitSpeaker, kind == schema.UnitDrive:
 		s.held, s.key = what, c.Key
-	case kind == schema.UnitFace, kind == schema.UnitLED, kind == schema.UnitScreen, kind == schema.UnitHead:
+	default:
 		s.set, s.setBy, s.key = what, c.Key, 0
 	}
 }

@@ -49,6 +49,25 @@ func TestStateSaysWhatUnitsShow(t *testing.T) {
 	shows("after a face that could not be set", "", "")
 }
 
+// A kind that is added later shows what was set, too, but for those that are quiet or at rest afterwards.
+func TestUnitsOfEveryKindButSpeakersAndDrivesShowWhatWasSet(t *testing.T) {
+	for _, kind := range append([]schema.UnitKind{"added-later"}, schema.UnitKinds...) {
+		b := New(driver.Body{Units: []schema.Unit{{ID: "unit", Kind: kind}}})
+		o := act.Effect{Key: 1, Unit: "unit", Do: &score.Action{Do: score.Face{Face: "smile"}}}
+		if _, why, detail := b.Command(enabled, safety.Act, &o, &effect.List{}); why != "" {
+			t.Fatalf("%s: %s %s", kind, why, detail)
+		}
+		b.Ended(1)
+		want := "smile"
+		if kind == schema.UnitSpeaker || kind == schema.UnitDrive {
+			want = ""
+		}
+		if now := b.UnitStates(); now[0].Shows != want {
+			t.Errorf("a %s shows %q, want %q", kind, now[0].Shows, want)
+		}
+	}
+}
+
 func TestStateIsPublishedForThePositionAfterAMetre(t *testing.T) {
 	b := newBody()
 	for _, c := range []struct {
