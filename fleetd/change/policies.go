@@ -72,33 +72,42 @@ func (d *Policies) Get(ctx context.Context, id string) (policy.Policy, error) {
 // Put makes or changes a policy, and gives robots what is decided for them then. may says why a principal may not change
 // robots that a policy selects; nil = it may.
 func (d *Policies) Put(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error,
-	by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
+	by audit.Attribution) (PolicyEffect, []schema.Problem, error) {
+	by = by.WithTime(d.Now())
+	return d.put(ctx, p, ask, by, func(tx *store.Tx, was policy.Policy) (next policy.Policy, found []schema.Problem, err error) {
+		if was.Version > 0 {
+			if err := may(was.Selector); err != nil {
+				return next, nil, err
+			}
+		}
+		next = ask.Policy
+		next.Version, next.Owner, next.ChangedAt, next.ChangedBy, next.Why = was.Version+1, was.Owner, by.At, by.Who, by.Why
+		found, err = d.check(ctx, tx, &next)
+		return next, found, err
+	})
+}
+
+// put replaces a policy by what next returns of the one that is there, whose version is 0 if there is none.
+func (d *Policies) put(ctx context.Context, p auth.Principal, ask PolicyPut, by audit.Attribution,
+	next func(tx *store.Tx, was policy.Policy) (policy.Policy, []schema.Problem, error)) (e PolicyEffect, found []schema.Problem, err error) {
 	var touched []string
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		all, err := tx.Policies(ctx, "")
 		if err != nil {
 			return err
 		}
-		by := by.WithTime(d.Now())
-		was, known := named(all, ask.Policy.ID)
-		if known {
-			if err := may(was.Selector); err != nil {
-				return err
-			}
-		}
-		next := ask.Policy
-		next.Version, next.Owner, next.ChangedAt, next.ChangedBy, next.Why = was.Version+1, was.Owner, by.At, by.Who, by.Why
-		if found, err = d.check(ctx, tx, &next); err != nil {
+		was, _ := named(all, ask.Policy.ID)
+		to, wrong, err := next(tx, was)
+		if err != nil {
 			return err
 		}
-		if ask.Version != nil && *ask.Version != was.Version {
+		if found = wrong; ask.Version != nil && *ask.Version != was.Version {
 			found = append(found, versionChanged(was, *ask.Version))
 		}
-		if len(found) > 0 {
-			return errRefused
-		}
-		if e, touched, found, err = d.replace(ctx, tx, all, was, next, ask, by); err != nil {
-			return err
+		if len(found) == 0 {
+			if e, touched, found, err = d.replace(ctx, tx, all, was, to, ask, by); err != nil {
+				return err
+			}
 		}
 		if len(found) > 0 {
 			return errRefused
@@ -127,39 +136,13 @@ func (d *Policies) check(ctx context.Context, tx *store.Tx, p *policy.Policy) (f
 
 // Delete deletes a policy. Its robots get what the next policy says, or keep what they have if there is none.
 func (d *Policies) Delete(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error,
-	by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
-	var touched []string
-	err = d.transact(ctx, p, func(tx *store.Tx) error {
-		all, err := tx.Policies(ctx, "")
-		if err != nil {
-			return err
+	by audit.Attribution) (PolicyEffect, []schema.Problem, error) {
+	return d.put(ctx, p, ask, by.WithTime(d.Now()), func(_ *store.Tx, was policy.Policy) (none policy.Policy, _ []schema.Problem, err error) {
+		if was.Version == 0 {
+			return none, nil, fmt.Errorf("policy %s: %w", ask.Policy.ID, ErrNotFound)
 		}
-		was, known := named(all, ask.Policy.ID)
-		if !known {
-			return fmt.Errorf("policy %s: %w", ask.Policy.ID, ErrNotFound)
-		}
-		if err := may(was.Selector); err != nil {
-			return err
-		}
-		if ask.Version != nil && *ask.Version != was.Version {
-			found = []schema.Problem{versionChanged(was, *ask.Version)}
-			return errRefused
-		}
-		if e, touched, found, err = d.replace(ctx, tx, all, was, policy.Policy{}, ask, by.WithTime(d.Now())); err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			return errRefused
-		}
-		return nil
+		return none, nil, may(was.Selector)
 	})
-	if errors.Is(err, errRefused) {
-		return e, found, nil
-	}
-	if err == nil && !ask.DryRun {
-		d.Changed(ctx, touched)
-	}
-	return e, nil, err
 }
 
 func versionChanged(was policy.Policy, expected int64) schema.Problem {
