@@ -1,27 +1,16 @@
-import {
-  Button,
-  Card,
-  Group,
-  Loader,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Card, Loader, SegmentedControl, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { type Problem, problemOf } from '../../api/problem';
 import { robots, useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
-import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { ScreenHead } from '../../shell/ScreenHead';
+import { SendRow } from '../../shell/SendRow';
 import type { Selector } from '../robots/filter';
 import { InWaves } from '../rollouts/InWaves';
 import { usePlanTexts } from '../rollouts/planText';
@@ -95,7 +84,6 @@ export default function Assign() {
   const [refused, setRefused] = useState<Problem>();
   const [agreed, setAgreed] = useState(0);
   const [done, setDone] = useState<{ at: number; what: What; address?: string; back?: boolean; outcome: Outcome }>();
-  const reasonID = useId();
 
   // What would happen follows what robots are asked to have, also by other people.
   const [revisions] = useDebouncedValue(revisionsOf(fleet), calm);
@@ -230,23 +218,13 @@ export default function Assign() {
                 )}
                 {refused?.numberChanged && <NumberChanged before={agreed} now={dry.isFetching ? undefined : total} />}
                 {refused && !refused.numberChanged && <Refusal p={refused} title={t.refused} />}
-                <Group>
-                  <Button
-                    onClick={() => void submit()}
-                    flex="1 0 auto"
-                    loading={busy}
-                    disabled={!!reason}
-                    aria-describedby={reason ? reasonID : undefined}
-                  >
-                    {t.doIt(asked ? changes : 0)}
-                  </Button>
-                  {asked && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
-                  {reason && (
-                    <Text id={reasonID} size="sm" c="dimmed" role="status">
-                      {reason}
-                    </Text>
-                  )}
-                </Group>
+                <SendRow
+                  label={t.doIt(asked ? changes : 0)}
+                  busy={busy}
+                  reason={reason}
+                  onSend={() => void submit()}
+                  lines={asked ? [lineFor(what, selector, dry.data ? total : undefined, why)] : undefined}
+                />
               </Stack>
             </Card>
           )}

@@ -1,11 +1,8 @@
-import { Button, Group, Modal, NativeSelect, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
-import { CommandLine } from '../../shell/CommandLine';
-import { Refused } from '../../shell/Refused';
 import { putReceiver, type Receiver, type ReceiverBody, receiverLines } from './api';
+import { FormDialog } from './FormDialog';
 import { useNotificationsTexts } from './text';
 
 type Kind = Receiver['kind'];
@@ -22,7 +19,6 @@ const secretsOf: Record<Kind, Secret[]> = {
 /** The form of a receiver. Secrets that are left empty stay as they are. */
 export function ReceiverDialog({ of, onClose }: { of?: Receiver; onClose: () => void }) {
   const t = useNotificationsTexts();
-  const queries = useQueryClient();
   const [id, setID] = useState(of?.id ?? '');
   const [kind, setKind] = useState<Kind>(of?.kind ?? 'ntfy');
   const [values, setValues] = useState({
@@ -59,112 +55,73 @@ export function ReceiverDialog({ of, onClose }: { of?: Receiver; onClose: () => 
     language: values.language,
     ...Object.fromEntries(secretsOf[kind].flatMap((s) => (values[s] ? [[s, values[s]]] : []))),
   } as ReceiverBody;
-  const save = useMutation({
-    mutationFn: () => putReceiver(id.trim(), body),
-    onSuccess: async () => {
-      notifications.show({ message: t.saved });
-      await queries.invalidateQueries({ queryKey: ['notifications'] });
-      onClose();
-    },
-  });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
+    <FormDialog
       title={t.receiverTitle(of?.id ?? '')}
-      closeButtonProps={{ 'aria-label': t.close }}
+      id={id}
+      onID={of ? undefined : setID}
+      put={(name) => putReceiver(name, body)}
+      lines={(name) => receiverLines(name, body)}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(e) => {
-          e.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack>
-          {!of && (
-            <TextInput
-              label={t.name}
-              description={t.nameHelp}
-              required
-              maxLength={63}
-              data-autofocus
-              value={id}
-              onChange={(e) => setID(e.currentTarget.value)}
-            />
-          )}
-          <NativeSelect
-            label={t.kind}
-            value={kind}
-            data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
-            onChange={(e) => setKind(e.currentTarget.value as Kind)}
+      <NativeSelect
+        label={t.kind}
+        value={kind}
+        data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
+        onChange={(e) => setKind(e.currentTarget.value as Kind)}
+      />
+      {mail ? (
+        <>
+          <TextInput
+            label={t.server}
+            placeholder="mail.example:587"
+            required
+            value={values.server}
+            onChange={put('server')}
+            dir="ltr"
           />
-          {mail ? (
-            <>
-              <TextInput
-                label={t.server}
-                placeholder="mail.example:587"
-                required
-                value={values.server}
-                onChange={put('server')}
-                dir="ltr"
-              />
-              <NativeSelect
-                label={t.tls}
-                value={values.tls}
-                data={Object.entries(t.tlsKinds).map(([value, label]) => ({ value, label }))}
-                onChange={put('tls')}
-              />
-              <TextInput label={t.user} value={values.user} onChange={put('user')} autoComplete="off" dir="ltr" />
-            </>
-          ) : (
-            <TextInput
-              label={t.url}
-              description={t.urlHelp}
-              placeholder="https://"
-              required
-              value={values.url}
-              onChange={put('url')}
-              dir="ltr"
-            />
-          )}
-          {kind === 'ntfy' && (
-            <TextInput label={t.topic} required value={values.topic} onChange={put('topic')} dir="ltr" />
-          )}
-          {secretsOf[kind].map((s) => (
-            <PasswordInput
-              key={s}
-              label={t.secret[s]}
-              description={of?.secrets.includes(s) ? t.secretSet : t.secretHelp}
-              value={values[s]}
-              autoComplete="new-password"
-              onChange={put(s)}
-            />
-          ))}
-          {mail && (
-            <>
-              <TextInput label={t.from} required value={values.from} onChange={put('from')} dir="ltr" />
-              <Textarea label={t.to} description={t.toHelp} required value={values.to} onChange={put('to')} dir="ltr" />
-            </>
-          )}
           <NativeSelect
-            label={t.language}
-            value={values.language}
-            data={Object.entries(t.languages).map(([value, label]) => ({ value, label }))}
-            onChange={put('language')}
+            label={t.tls}
+            value={values.tls}
+            data={Object.entries(t.tlsKinds).map(([value, label]) => ({ value, label }))}
+            onChange={put('tls')}
           />
-          {save.isError && <Refused error={save.error} />}
-          <Group justify="flex-end">
-            {id && <CommandLine lines={receiverLines(id, body)} />}
-            <Button variant="default" onClick={onClose}>
-              {t.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {t.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+          <TextInput label={t.user} value={values.user} onChange={put('user')} autoComplete="off" dir="ltr" />
+        </>
+      ) : (
+        <TextInput
+          label={t.url}
+          description={t.urlHelp}
+          placeholder="https://"
+          required
+          value={values.url}
+          onChange={put('url')}
+          dir="ltr"
+        />
+      )}
+      {kind === 'ntfy' && <TextInput label={t.topic} required value={values.topic} onChange={put('topic')} dir="ltr" />}
+      {secretsOf[kind].map((s) => (
+        <PasswordInput
+          key={s}
+          label={t.secret[s]}
+          description={of?.secrets.includes(s) ? t.secretSet : t.secretHelp}
+          value={values[s]}
+          autoComplete="new-password"
+          onChange={put(s)}
+        />
+      ))}
+      {mail && (
+        <>
+          <TextInput label={t.from} required value={values.from} onChange={put('from')} dir="ltr" />
+          <Textarea label={t.to} description={t.toHelp} required value={values.to} onChange={put('to')} dir="ltr" />
+        </>
+      )}
+      <NativeSelect
+        label={t.language}
+        value={values.language}
+        data={Object.entries(t.languages).map(([value, label]) => ({ value, label }))}
+        onChange={put('language')}
+      />
+    </FormDialog>
   );
 }

@@ -16,16 +16,16 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useRightTexts } from '../../text/rights';
-import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
+import { SendRow } from '../../shell/SendRow';
 import { complete, type What } from '../assign/model';
 import { WhatForm } from '../assign/WhatForm';
 import type { Content } from '../rollouts/types';
@@ -93,7 +93,6 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
   const [deleting, setDeleting] = useState(false);
-  const reasonID = useId();
 
   const content: Content | undefined = what ? (complete(what) ? contentOf(what) : undefined) : of?.content;
   const named = valid.test(id);
@@ -265,28 +264,19 @@ function Form({ of, next }: { of?: Policy; next: number }) {
             )}
             {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : changes} />}
             {refused !== undefined && <Refused error={refused} />}
-            <Group>
-              <Button
-                flex="1 0 auto"
-                loading={busy}
-                disabled={!!reason}
-                aria-describedby={reason ? reasonID : undefined}
-                onClick={() => void submit()}
-              >
-                {t.save(changes)}
-              </Button>
-              {full && named && <CommandLine lines={[lineOf('put-policy', { path: { id }, body: full })]} />}
+            <SendRow
+              label={t.save(changes)}
+              busy={busy}
+              reason={reason}
+              onSend={() => void submit()}
+              lines={full && named ? [lineOf('put-policy', { path: { id }, body: full })] : undefined}
+            >
               {of && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}
                 </Button>
               )}
-              {reason && (
-                <Text id={reasonID} size="sm" c="dimmed" role="status">
-                  {reason}
-                </Text>
-              )}
-            </Group>
+            </SendRow>
           </Stack>
         </Card>
       </SimpleGrid>

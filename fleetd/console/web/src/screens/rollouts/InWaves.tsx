@@ -1,8 +1,8 @@
-import { Button, Card, Checkbox, Group, Loader, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Card, Checkbox, Group, Loader, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { quoted } from '../../api/commandline';
@@ -10,9 +10,9 @@ import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLive } from '../../live/stream';
-import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
+import { SendRow } from '../../shell/SendRow';
 import { complete, type What } from '../assign/model';
 import { useAssignTexts } from '../assign/text';
 import type { Selector } from '../robots/filter';
@@ -61,7 +61,6 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
-  const reasonID = useId();
 
   const content = complete(what) ? contentOf(what) : undefined;
   const spec = specOf(form);
@@ -185,23 +184,13 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
         )}
         {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : total} />}
         {refused !== undefined && <Refused error={refused} />}
-        <Group>
-          <Button
-            onClick={() => void submit()}
-            flex="1 0 auto"
-            loading={busy}
-            disabled={!!reason}
-            aria-describedby={reason ? reasonID : undefined}
-          >
-            {press}
-          </Button>
-          {body && <CommandLine lines={linesFor(body)} />}
-          {reason && (
-            <Text id={reasonID} size="sm" c="dimmed" role="status">
-              {reason}
-            </Text>
-          )}
-        </Group>
+        <SendRow
+          label={press}
+          busy={busy}
+          reason={reason}
+          onSend={() => void submit()}
+          lines={body && linesFor(body)}
+        />
       </Stack>
     </Card>
   );

@@ -19,12 +19,12 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 
 import { useMay } from '../../api/me';
-import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
+import { SendRow } from '../../shell/SendRow';
 import { useRightTexts } from '../../text/rights';
 import { areLabels, labelTexts, onlyLabels, selectorOf } from '../policies/labels';
 import { Labels } from '../policies/Labels';
@@ -80,7 +80,6 @@ function Form({ of, known }: { of?: Schedule; known: string[] }) {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [deleting, setDeleting] = useState(false);
-  const reasonID = useId();
 
   const taken = !of && !busy && known.includes(id);
   const when = timesOf(times);
@@ -238,28 +237,19 @@ function Form({ of, known }: { of?: Schedule; known: string[] }) {
             <Checkbox label={t.enabled} checked={enabled} onChange={(e) => setEnabled(e.currentTarget.checked)} />
             <TextInput label={t.reason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
             {refused !== undefined && <Refused error={refused} />}
-            <Group>
-              <Button
-                flex="1 0 auto"
-                loading={busy}
-                disabled={!!reason}
-                aria-describedby={reason ? reasonID : undefined}
-                onClick={() => void submit()}
-              >
-                {t.save}
-              </Button>
-              {body && valid.test(id) && !taken && <CommandLine lines={putLines(id, body)} />}
+            <SendRow
+              label={t.save}
+              busy={busy}
+              reason={reason}
+              onSend={() => void submit()}
+              lines={body && valid.test(id) && !taken ? putLines(id, body) : undefined}
+            >
               {of && !of.site_of && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}
                 </Button>
               )}
-              {reason && (
-                <Text id={reasonID} size="sm" c="dimmed" role="status">
-                  {reason}
-                </Text>
-              )}
-            </Group>
+            </SendRow>
           </Stack>
         </Card>
       </SimpleGrid>

@@ -2,11 +2,11 @@ import { ActionIcon, Button, Card, Checkbox, Group, SimpleGrid, Stack, Text, Tex
 import { notifications } from '@mantine/notifications';
 import { IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 
 import { useMay } from '../../api/me';
-import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
+import { SendRow } from '../../shell/SendRow';
 import { useRightTexts } from '../../text/rights';
 import { ActionFields } from './ActionFields';
 import { firstAction } from './actionForm';
@@ -29,7 +29,6 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
-  const reasonID = useId();
   const put = (some: Partial<SiteForm>) => set({ ...f, ...some });
   const body = siteOf(f);
   const missing = missingOf(f);
@@ -143,22 +142,13 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
       </SimpleGrid>
       <TextInput label={t.siteReason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
       {refused !== undefined && <Refused error={refused} />}
-      <Group>
-        <Button
-          loading={busy}
-          disabled={!!reason}
-          aria-describedby={reason ? reasonID : undefined}
-          onClick={() => void submit()}
-        >
-          {t.saveSite}
-        </Button>
-        {!missing && <CommandLine lines={siteLines(id, body)} />}
-        {reason && (
-          <Text id={reasonID} size="sm" c="dimmed" role="status">
-            {reason}
-          </Text>
-        )}
-      </Group>
+      <SendRow
+        label={t.saveSite}
+        busy={busy}
+        reason={reason}
+        onSend={() => void submit()}
+        lines={missing ? undefined : siteLines(id, body)}
+      />
     </Stack>
   );
 }
