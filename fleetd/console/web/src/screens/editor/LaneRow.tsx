@@ -82,7 +82,7 @@ export function LaneRow({
             onClick={() => editor.select([g.owner])}
           >
             {g.color && <span className="bar-color" style={{ backgroundColor: g.color }} />}
-            <span className="bar-words">
+            <span className="bar-words" dir="auto">
               {g.lang && <b>{g.lang} </b>}
               {g.what}
             </span>
@@ -143,7 +143,7 @@ function OwnBar({ editor, b, style, scale, wave, beside: words, moving, onBegin,
           </svg>
         )}
         {color && <span className="bar-color" style={{ backgroundColor: color }} />}
-        <span className="bar-words">
+        <span className="bar-words" dir="auto">
           {b.conflict ? '⚠ ' : ''}
           {barWords.otherLanguage(b) && <b>{barWords.otherLanguage(b)} </b>}
           {what}

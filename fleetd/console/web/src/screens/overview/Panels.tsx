@@ -103,7 +103,7 @@ export function LastEvents({ site, notable, limit = 20 }: { site: string; notabl
                       {clock(e.received)}
                     </Text>
                   </Table.Td>
-                  <Table.Td maw={120}>
+                  <Table.Td maw={120} style={{ whiteSpace: 'nowrap' }}>
                     {others.some((o) => o.robot !== e.robot) ? (
                       names(
                         [e, ...others].map((o) => o.robot),
