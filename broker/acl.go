@@ -80,7 +80,8 @@ listener that asks for no client certificates.`,
 	f.StringVar(&passwordsFile, "passwords", "", "for nats: file of htpasswd -B with bcrypt hashes; without it all have certificates")
 	f.BoolVar(&open, "open", false, "for nats: admit every user by name without a password; for a trial on one's own machine")
 	f.StringVar(&namespace, "namespace", string(schema.DefaultNamespace), "first level of every topic")
-	f.BoolVar(&ownAccount, "own-account", false, "for nats: print an account with the name of the namespace, for the block accounts of a nats-server of several fleets")
+	f.BoolVar(&ownAccount, "own-account", false,
+		"for nats: print an account with the name of the namespace, for the block accounts of a nats-server of several fleets")
 	_ = c.MarkFlagRequired("for")
 	_ = c.MarkFlagRequired("users")
 	return c

@@ -84,7 +84,8 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty disables it")
 	f.StringSlice("http-host", nil, "host name allowed in requests to --http besides localhost and IP addresses, "+
 		"such as that of a scraper's target; may be repeated")
-	f.Bool("pprof", false, "also serve profiles of the broker for go tool pprof, below /debug/pprof/ of --http, which must be an address of this machine")
+	f.Bool("pprof", false,
+		"also serve profiles of the broker for go tool pprof, below /debug/pprof/ of --http, which must be an address of this machine")
 	f.String("users", "", "file with lines \"name role [argon2id-hash]\"; the role of a console names its robot: console:r1")
 	f.Bool("dev", false, "accept every client without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")

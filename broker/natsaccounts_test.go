@@ -33,7 +33,8 @@ func natsAccount(t *testing.T, namespace, lines string) string {
 // session of the other.
 func TestFleetsOnOneNATSShareNothing(t *testing.T) {
 	const museum, lobby = schema.Namespace("museum"), schema.Namespace("lobby")
-	accounts := natsAccount(t, "museum", "fleetd-m fleetd\nadmin-m admin\nr1 robot\n") + natsAccount(t, "lobby", "fleetd-l fleetd\nadmin-l admin\nr2 robot\n")
+	accounts := natsAccount(t, "museum", "fleetd-m fleetd\nadmin-m admin\nr1 robot\n") + natsAccount(t, "lobby",
+		"fleetd-l fleetd\nadmin-l admin\nr2 robot\n")
 	s := natstest.Start(t, "accounts {\n"+accounts+"}\n", "")
 	connect := func(name, id string) *brokertest.Client {
 		return brokertest.Connect(t, brokertest.TCP(s.Address), brokertest.ConnectPacket{Name: name, ClientID: id})
@@ -41,7 +42,8 @@ func TestFleetsOnOneNATSShareNothing(t *testing.T) {
 	fleetdM, fleetdL := connect("fleetd-m", "fleetd-m"), connect("fleetd-l", "fleetd-l")
 	fleetdM.Subscribe(museum.Root() + "#")
 	fleetdL.Subscribe(lobby.Root() + "#")
-	for by, filter := range map[*brokertest.Client]string{fleetdM: lobby.Root() + "#", fleetdL: museum.Topic(schema.TopicState, "+"), connect("admin-l", "admin-l"): "#"} {
+	for by, filter := range map[*brokertest.Client]string{fleetdM: lobby.Root() + "#", fleetdL: museum.Topic(schema.TopicState, "+"),
+		connect("admin-l", "admin-l"): "#"} {
 		if got := by.TrySubscribe(1, filter); !slices.Equal(got, []byte{0x80}) {
 			t.Errorf("a subscription to %s: %v, want 128", filter, got)
 		}

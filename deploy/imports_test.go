@@ -60,7 +60,8 @@ var refusedImports = map[importEdge]string{
 // Exceptions: files or folders of layers without clock that read the clock, each
 // with its reason.
 var allowedClocks = map[string]string{
-	"broker/link": "the loop around one connection: its deadlines and pauses are in the network's time; no decision of a robot depends on them",
+	"broker/link": "the loop around one connection: its deadlines and pauses are in the network's time; no decision of a robot " +
+		"depends on them",
 }
 
 // Libraries that only one folder may import, or one of each program.
@@ -69,9 +70,10 @@ var onlyImporter = map[string]string{
 	"github.com/mochi-mqtt/server/v2":     "broker/server deploy/bench/mochi", // the floor of the broker
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 	"golang.org/x/oauth2":                 "fleetd/provider",
-	"go.opentelemetry.io":                 "fleetd/trace fleetd/trace/tracetest", // it needs gRPC, which robotd and the broker shall not contain
-	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder fleetd/records",
-	"github.com/google/renameio/v2":       "robotd robotd/page robotd/identity", // fleetd has atomicfile, which also builds on Windows
+	// it needs gRPC, which robotd and the broker shall not contain
+	"go.opentelemetry.io":              "fleetd/trace fleetd/trace/tracetest",
+	"github.com/foxglove/mcap/go/mcap": "robotd/recorder fleetd/records",
+	"github.com/google/renameio/v2":    "robotd robotd/page robotd/identity", // fleetd has atomicfile, which also builds on Windows
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

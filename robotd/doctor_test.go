@@ -29,7 +29,8 @@ func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
 	}
 	text, err = examine("-o", "json")
 	var found []finding.Finding
-	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errFindings) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Severity != finding.OK {
+	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errFindings) || e != nil || len(found) < 7 || found[0].Part != "settings" ||
+		found[0].Severity != finding.OK {
 		t.Errorf("%v, %v:\n%s", err, e, text)
 	}
 	if text, err = examine("--link-loss-mnl", "perhaps"); !errors.Is(err, errFindings) || !strings.Contains(text, "fail  settings") {
@@ -55,7 +56,8 @@ func TestDoctorReadsTheEnvironmentOfTheService(t *testing.T) {
 		}
 		return out.String()
 	}
-	if text := examine("# the flag overrides it\nTROUPE_ROBOTD_ID=another\nTROUPE_ROBOTD_LINK_LOSS_MNL=perhaps\n"); !strings.Contains(text, "perhaps") {
+	if text := examine("# the flag overrides it\nTROUPE_ROBOTD_ID=another\nTROUPE_ROBOTD_LINK_LOSS_MNL=perhaps\n"); !strings.Contains(text,
+		"perhaps") {
 		t.Errorf("a wrong value in the file:\n%s", text)
 	}
 	t.Setenv("TROUPE_ROBOTD_LINK_LOSS_MNL", "continue")

@@ -93,7 +93,8 @@ func serveBus(address string, log *slog.Logger) (*server.Server, error) {
 	s, err := server.New(server.Config{MQTT: address, Dev: true, Bus: true, Logger: log})
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("serve the bus: %w: another program serves %s, perhaps robotd: end it, leave --bus-listen out if it is the bus to use, or give --bus-listen another port", err, address)
+		return nil, fmt.Errorf("serve the bus: %w: another program serves %s, perhaps robotd: end it, leave --bus-listen out if it is the bus "+
+			"to use, or give --bus-listen another port", err, address)
 	case err != nil:
 		return nil, fmt.Errorf("serve the bus: %w", err)
 	}

@@ -40,7 +40,8 @@ func TestCheckPrintsEachRuleAndWhatBreaksIt(t *testing.T) {
 		}
 		for _, want := range []string{
 			"adapter show on the bus mqtt://127.0.0.1:1884: face, battery; this takes up to a minute\n",
-			"BREAKS   units-of-measure     every number is in its unit of measure: state /units/battery/level: 87 is not between 0 and 1; write a share of 1, not percent\n",
+			"BREAKS   units-of-measure     every number is in its unit of measure: state /units/battery/level: 87 is not between 0 and 1; write a " +
+				"share of 1, not percent\n",
 			"keeps    actions              every unit that does not move carries out an action and answers done\n",
 			"untried  watchdog ",
 		} {
@@ -58,7 +59,8 @@ func TestTakenAddressOfTheBusIsRefusedWithAWayOut(t *testing.T) {
 	}
 	defer first.Close()
 	_, err = serveBus(first.Addr(), slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(err.Error(), "another program serves "+first.Addr()) || !strings.Contains(err.Error(), "leave --bus-listen out") {
+	if err == nil || !strings.Contains(err.Error(), "another program serves "+first.Addr()) ||
+		!strings.Contains(err.Error(), "leave --bus-listen out") {
 		t.Errorf("the error is %v", err)
 	}
 }

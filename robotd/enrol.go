@@ -39,7 +39,8 @@ identity already, nothing is requested, unless --again is given with a new token
 				}
 				token = string(text)
 			}
-			return enrol(cmd.Context(), cmd.OutOrStdout(), identity.Enrolment{Data: data, Server: server, Serial: serial}, strings.TrimSpace(token), again)
+			return enrol(cmd.Context(), cmd.OutOrStdout(), identity.Enrolment{Data: data, Server: server, Serial: serial},
+				strings.TrimSpace(token), again)
 		},
 	}
 	f := c.Flags()
@@ -99,7 +100,8 @@ func dataFlag(f *pflag.FlagSet, data *string) {
 	if _, err := os.Stat(serviceData); err == nil {
 		here = serviceData
 	}
-	f.StringVar(data, "data", here, "directory for the robot's persistent data; default: "+serviceData+" where the package is installed, else ./data")
+	f.StringVar(data, "data", here, "directory for the robot's persistent data; default: "+serviceData+
+		" where the package is installed, else ./data")
 	f.Lookup("data").DefValue = "" // help and manual page are the same everywhere
 }
 
@@ -128,7 +130,8 @@ new one.`,
 			lowerBound := identity.TimeLowerBound{Built: build.Time(), FleetTime: fleetTime}
 			i, err := identity.Renew(ctx, data, func() time.Time { return lowerBound.Now(time.Now()) })
 			if errors.Is(err, identity.ErrNone) {
-				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/troupe/robotd; a robot that was never enrolled gets one with robotd enrol", data)
+				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/troupe/robotd; a "+
+					"robot that was never enrolled gets one with robotd enrol", data)
 			}
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)

@@ -44,7 +44,8 @@ func recordListCommand(dir func() string) *cobra.Command {
 			var bytes int64
 			for _, s := range spans {
 				bytes += s.Bytes
-				fmt.Fprintf(out, "%s\t%s\t%s\t%d records\t%d KiB\t%s\n", filepath.Base(s.Path), formatTime(s.From), formatTime(s.To), s.Messages, kib(s.Bytes), condition(s))
+				fmt.Fprintf(out, "%s\t%s\t%s\t%d records\t%d KiB\t%s\n", filepath.Base(s.Path), formatTime(s.From), formatTime(s.To), s.Messages,
+					kib(s.Bytes), condition(s))
 			}
 			if err := out.Flush(); err != nil {
 				return err
@@ -140,7 +141,8 @@ has no limit on the other side.`,
 
 // errNothingRecorded is the error of an export that found no record in the requested time.
 func errNothingRecorded(spans []recorder.Span) error {
-	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", formatTime(spans[0].From), formatTime(recorder.Newest(spans)))
+	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", formatTime(spans[0].From),
+		formatTime(recorder.Newest(spans)))
 }
 
 // during is the time that the flags of an export name.
@@ -212,7 +214,9 @@ func printContents(to io.Writer, name string, c recorder.Contents, err error) {
 		fmt.Fprintf(to, "  %d records are missing: the disk was too slow or refused them, or they could not be encoded\n", c.Dropped)
 	}
 	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, topic := range slices.SortedFunc(maps.Keys(c.Topics), func(a, b string) int { return cmp.Or(cmp.Compare(c.Topics[b], c.Topics[a]), cmp.Compare(a, b)) }) {
+	for _, topic := range slices.SortedFunc(maps.Keys(c.Topics), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.Topics[b], c.Topics[a]), cmp.Compare(a, b))
+	}) {
 		fmt.Fprintf(out, "  %s\t%d\n", topic, c.Topics[topic])
 	}
 	_ = out.Flush() // as Fprintf above

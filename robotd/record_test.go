@@ -67,7 +67,8 @@ func TestShowPrintsWhatWasRecorded(t *testing.T) {
 		cmd := command()
 		cmd.SetOut(io.Discard)
 		cmd.SetArgs(append(append([]string{"record"}, args...), "--data", dir, "--from", "2026-05-18T00:00:00Z"))
-		if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "the recordings are of 2026-05-17 11:00:00 to 2026-05-17 12:00:00") {
+		if err := cmd.Execute(); err == nil ||
+			!strings.Contains(err.Error(), "the recordings are of 2026-05-17 11:00:00 to 2026-05-17 12:00:00") {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -62,7 +62,8 @@ record of each tick, is printed only if --channel names it.`,
 				return err
 			}
 			if n == 0 && incomplete == nil {
-				return fmt.Errorf("nothing was recorded then on these channels: the recordings are of %s to %s", formatTime(spans[0].From), formatTime(recorder.Newest(spans)))
+				return fmt.Errorf("nothing was recorded then on these channels: the recordings are of %s to %s", formatTime(spans[0].From),
+					formatTime(recorder.Newest(spans)))
 			}
 			return incomplete
 		},

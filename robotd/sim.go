@@ -111,7 +111,8 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.StringToStringVar(&linkLoss, "link-loss", nil, "what a mode does without heartbeats of fleetd, as ato=continue; default: that of robotd")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "of what the scenario draws; default: another one at each start")
 	f.DurationVar(&every, "every", 5*time.Second, "how often a line of counts is printed, if the output is no terminal")
-	f.StringVar(&profiles, "pprof", "", "address of this machine at which profiles are served for go tool pprof, such as 127.0.0.1:9103; default: none")
+	f.StringVar(&profiles, "pprof", "",
+		"address of this machine at which profiles are served for go tool pprof, such as 127.0.0.1:9103; default: none")
 	f.StringVar(&level, "log-level", "error", "debug, info, warn or error")
 	return c
 }

@@ -23,7 +23,8 @@ func (p Precondition) Unmet(now Precondition) (Problem, bool) {
 		if got == "" {
 			got = "none"
 		}
-		return NewProblem("/if/"+name, string(ReasonPrecondition), name+" is "+got+", but the command requires "+want, "look at the robot's state and decide anew"), true
+		return NewProblem("/if/"+name, string(ReasonPrecondition), name+" is "+got+", but the command requires "+want,
+			"look at the robot's state and decide anew"), true
 	}
 	switch {
 	case p.Mode != "" && p.Mode != now.Mode:
@@ -76,7 +77,8 @@ func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 		empty bool
 	}{{"mode", into.Mode == ""}, {"state_seq", into.StateSeq < 1}, {"session", into.Session == ""}, {"story_rev", into.StoryRev < 1}} {
 		if _, there := said[condition.name]; there && condition.empty {
-			c.add("/if/"+condition.name, "out_of_range", "the condition on "+condition.name+" can never hold", "leave it out, or say what has to hold")
+			c.add("/if/"+condition.name, "out_of_range", "the condition on "+condition.name+" can never hold",
+				"leave it out, or say what has to hold")
 		}
 	}
 }

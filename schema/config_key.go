@@ -54,38 +54,72 @@ const (
 // robot's own file has the same name there, but for probation_ms, a duration named probation there.
 var ConfigKeys = []ConfigKey{
 	{Name: "labels", Type: ConfigLabels, Purpose: "the robot's labels; stops and other requests may select robots by them"},
-	{Name: "languages", Type: ConfigList, Restart: true, Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them; default en"},
-	{Name: "time_zone", Type: ConfigZone, Purpose: "the robot's time zone by its IANA name, such as Europe/Berlin: hour and weekday of conditions are in it, and the times on its own page; default that of its computer"},
-	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Purpose: "the mode after start-up; a desired mode takes precedence; default mnl"},
-	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that runs by itself at boot and calibrates the robot; default str"},
-	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; only a mode that can always be entered, such as mnl, and neither str nor ato; default mnl"},
-	{Name: "safe_mode", Type: ConfigMode, Restart: true, Purpose: "the mode in which the robot waits for an operator; only a mode that never moves and can always be entered; default safe"},
+	{Name: "languages", Type: ConfigList, Restart: true,
+		Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them; default en"},
+	{Name: "time_zone", Type: ConfigZone, Purpose: "the robot's time zone by its IANA name, such as Europe/Berlin: hour and weekday of " +
+		"conditions are in it, and the times on its own page; default that of its computer"},
+	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true,
+		Purpose: "the mode after start-up; a desired mode takes precedence; default mnl"},
+	{Name: "calibration_mode", Type: ConfigMode, Restart: true,
+		Purpose: "the mode that runs by itself at boot and calibrates the robot; default str"},
+	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; only a mode that " +
+		"can always be entered, such as mnl, and neither str nor ato; default mnl"},
+	{Name: "safe_mode", Type: ConfigMode, Restart: true,
+		Purpose: "the mode in which the robot waits for an operator; only a mode that never moves and can always be entered; default safe"},
 	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what str does when the link is lost; default safe"},
 	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what mnl does when the link is lost; default safe"},
 	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what ato does when the link is lost; default safe"},
-	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which str ends, unless link_loss.str is continue; default 5000"},
-	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which mnl ends, unless link_loss.mnl is continue; default 5000"},
-	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; default 60000"},
-	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Purpose: "what ato does when the link is back: wait for auto/continue, or continue; default wait"},
-	{Name: "require_sight", Type: ConfigBoolean, Purpose: "whether safety/enable and safety/reset are refused that do not name the newest heartbeat that their sender has seen; default false"},
-	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Purpose: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all); default manual"},
-	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Purpose: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
-	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require); such a document cannot loosen this setting; default off"},
-	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Purpose: "how long a new story may take to start before the previous one replaces it; default 10000"},
-	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; default 0.2"},
-	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; default 0.8"},
-	{Name: "estop_text", Type: ConfigLabels, Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
-	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Purpose: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
-	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; default 45, 55 and 65 for a battery, and 60, 70 and 80 for other units"},
-	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all. life/safeguard decides which of them end activities"},
-	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
-	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
+	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS,
+		Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which str ends, unless link_loss.str is continue; " +
+			"default 5000"},
+	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS,
+		Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which mnl ends, unless link_loss.mnl is continue; " +
+			"default 5000"},
+	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS,
+		Purpose: "time without a heartbeat of fleetd or of a panel at the robot after which ato ends, unless link_loss.ato is continue; it " +
+			"stops moving 5000 ms after the last heartbeat already; default 60000"},
+	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"},
+		Purpose: "what ato does when the link is back: wait for auto/continue, or continue; default wait"},
+	{Name: "require_sight", Type: ConfigBoolean,
+		Purpose: "whether safety/enable and safety/reset are refused that do not name the newest heartbeat that their sender has seen; " +
+			"default false"},
+	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"},
+		Purpose: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all); default manual"},
+	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"},
+		Purpose: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
+	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document " +
+		"whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require); such a document " +
+		"cannot loosen this setting; default off"},
+	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000,
+		Purpose: "how long a new story may take to start before the previous one replaces it; default 10000"},
+	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1,
+		Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; default 0.2"},
+	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1,
+		Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; default 0.8"},
+	{Name: "estop_text", Type: ConfigLabels,
+		Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
+	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious),
+		string(SeverityCritical)},
+		Purpose: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
+	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot " +
+		"and critical, in degrees Celsius; default 45, 55 and 65 for a battery, and 60, 70 and 80 for other units"},
+	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(),
+		Purpose: "which safeguards keep the robot from moving; default all. life/safeguard decides which of them end activities"},
+	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its " +
+		"abilities; if not, ato performs the story only; default true"},
+	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000,
+		Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Purpose: "interval of the robot's heartbeat; default 2000"},
-	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Purpose: "events per second; further ones are dropped and counted, but never those of safety; default 20"},
-	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Purpose: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
-	{Name: "interrupts.rules", Type: ConfigObjects, Purpose: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
-	{Name: "intents", Type: ConfigObjects, Purpose: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
-	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "confidence below which an intent is published and nothing else is done; default 0.5"},
+	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20,
+		Purpose: "events per second; further ones are dropped and counted, but never those of safety; default 20"},
+	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true,
+		Purpose: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
+	{Name: "interrupts.rules", Type: ConfigObjects,
+		Purpose: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
+	{Name: "intents", Type: ConfigObjects,
+		Purpose: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
+	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1,
+		Purpose: "confidence below which an intent is published and nothing else is done; default 0.5"},
 }
 
 func safeguardNames() (names []string) {
@@ -141,7 +175,10 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 	case ConfigMode:
 		return checkValue(v, "the id of a mode, such as "+string(ModeMnl), ValidID)
 	case ConfigInteger:
-		return checkValue(v, fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max), func(n int64) bool { return float64(n) >= k.Min && float64(n) <= k.Max })
+		return checkValue(v, fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max), func(n int64) bool {
+			return float64(n) >= k.Min &&
+				float64(n) <= k.Max
+		})
 	case ConfigNumber:
 		return checkValue(v, fmt.Sprintf("a number from %v to %v", k.Min, k.Max), func(n float64) bool { return n >= k.Min && n <= k.Max })
 	case ConfigList:
@@ -153,11 +190,15 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 		if k.Name == "estop_text" {
 			example = `{"en": "I was stopped."} (pt serves pt-BR, too)`
 		}
-		return checkValue(v, fmt.Sprintf("an object of at most %d texts of 1 to %d bytes, under names of a-z, 0-9 and hyphens, such as %s", maxConfigItems, maxConfigText, example), func(m map[string]string) bool { return validMap(m, func(text string) bool { return !badText(text) }) })
-	case ConfigRanks:
-		return checkValue(v, "an object of names of clients (a-z, 0-9 and hyphens) and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
-			return validMap(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
+		return checkValue(v, fmt.Sprintf("an object of at most %d texts of 1 to %d bytes, under names of a-z, 0-9 and hyphens, such as %s",
+			maxConfigItems, maxConfigText, example), func(m map[string]string) bool {
+			return validMap(m, func(text string) bool { return !badText(text) })
 		})
+	case ConfigRanks:
+		return checkValue(v, "an object of names of clients (a-z, 0-9 and hyphens) and one of "+strings.Join(k.OneOf, ", "),
+			func(m map[string]string) bool {
+				return validMap(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
+			})
 	case ConfigObjects:
 		if len(v) > maxConfigBytes {
 			return fmt.Sprintf("the value has %d bytes, %d are allowed", len(v), maxConfigBytes)

@@ -218,17 +218,18 @@ const (
 type DeployPhase string
 
 const (
-	DeployIdle       DeployPhase = "idle"        // no document of this fleet was received
-	DeployFetching   DeployPhase = "fetching"    // its bytes are to come
-	DeployVerifying  DeployPhase = "verifying"   // size and digest are checked
-	DeployValidating DeployPhase = "validating"  // its content is checked against the body, and written to the disk
-	DeployStaged     DeployPhase = "staged"      // it is on the disk
-	DeployWaiting    DeployPhase = "waiting"     // until it may take over
-	DeployHeld       DeployPhase = "held"        // a mode is not applied by itself; reason says why
-	DeployActivating DeployPhase = "activating"  // it takes over; a story is in its probation
-	DeployActive     DeployPhase = "active"      // fulfilled
-	DeployRejected   DeployPhase = "rejected"    // refused; what was active continues
-	DeployFailed     DeployPhase = "failed"      // a content could not be fetched or saved, which the robot tries again after a wait; a mode did not start
+	DeployIdle       DeployPhase = "idle"       // no document of this fleet was received
+	DeployFetching   DeployPhase = "fetching"   // its bytes are to come
+	DeployVerifying  DeployPhase = "verifying"  // size and digest are checked
+	DeployValidating DeployPhase = "validating" // its content is checked against the body, and written to the disk
+	DeployStaged     DeployPhase = "staged"     // it is on the disk
+	DeployWaiting    DeployPhase = "waiting"    // until it may take over
+	DeployHeld       DeployPhase = "held"       // a mode is not applied by itself; reason says why
+	DeployActivating DeployPhase = "activating" // it takes over; a story is in its probation
+	DeployActive     DeployPhase = "active"     // fulfilled
+	DeployRejected   DeployPhase = "rejected"   // refused; what was active continues
+	// a content could not be fetched or saved, which the robot tries again after a wait; a mode did not start
+	DeployFailed     DeployPhase = "failed"
 	DeployRolledBack DeployPhase = "rolled_back" // the probation of a story failed; the one before is active
 	DeploySuperseded DeployPhase = "superseded"  // a newer document came before it was fulfilled
 	DeployWithdrawn  DeployPhase = "withdrawn"   // the fleet desires none
@@ -310,7 +311,8 @@ var Safeguards = []Safeguard{SafeguardPushed, SafeguardMoved, SafeguardFell, Saf
 type RefKind string
 
 const (
-	RefCommand   RefKind = "command"   // CLIENT/ID: the command that superseded, cancelled or stopped this one, that occupies what this one needs, or that this one cancelled
+	// CLIENT/ID: the command that superseded, cancelled or stopped this one, that occupies what this one needs, or that this one cancelled
+	RefCommand   RefKind = "command"
 	RefLatch     RefKind = "latch"     // a latched stop, as in safety.latches of the state
 	RefClient    RefKind = "client"    // the client that has control
 	RefUnit      RefKind = "unit"      // a unit with an error, as in units of the state

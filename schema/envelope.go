@@ -75,7 +75,8 @@ func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Probl
 			c.readCondition(raw, &e.If)
 		default:
 			if !strings.HasPrefix(name, "x_") {
-				c.add("/"+name, "unknown_field", "a command has no field "+name, "fields are id, ts, ttl_ms, by, why, batch, session, seq, if, args; arguments belong into args")
+				c.add("/"+name, "unknown_field", "a command has no field "+name,
+					"fields are id, ts, ttl_ms, by, why, batch, session, seq, if, args; arguments belong into args")
 			}
 		}
 	}
@@ -135,7 +136,8 @@ func ReadText(raw jsontext.Value, pointer string, bound Bound, stop bool) (strin
 	}
 	problems = append(problems, bound.Check(pointer, s)...)
 	if at := strings.IndexFunc(s, unprintable); at >= 0 {
-		problems = append(problems, NewProblem(pointer, "unprintable", fmt.Sprintf("%+q cannot be shown in a line", []rune(s[at:])[0]), "leave it out"))
+		problems = append(problems, NewProblem(pointer, "unprintable", fmt.Sprintf("%+q cannot be shown in a line", []rune(s[at:])[0]),
+			"leave it out"))
 	}
 	return s, problems
 }

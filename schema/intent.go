@@ -51,7 +51,8 @@ func ValidIntentName(name string) bool {
 
 func (c *checks) intentName(pointer, name string) {
 	if !ValidIntentName(name) {
-		c.add(pointer, "bad_value", fmt.Sprintf("%q is not a name", SanitizeText(name)), fmt.Sprintf("1 to %d printable bytes without spaces", MaxIntentName))
+		c.add(pointer, "bad_value", fmt.Sprintf("%q is not a name", SanitizeText(name)), fmt.Sprintf("1 to %d printable bytes without spaces",
+			MaxIntentName))
 	}
 }
 

@@ -10,7 +10,8 @@ func TestWholeNumbersWithAFractionOfZeroAreIntegers(t *testing.T) {
 		Text  string   `json:"text"`
 	}
 	got, problems := DecodeStrict[message]([]byte(`{"text":"1.0","count": 12000.0 ,"some":[1.2e4,-3.0],"level":0.5}`))
-	if len(problems) > 0 || got.Count != 12000 || len(got.Some) != 2 || got.Some[0] != 12000 || got.Some[1] != -3 || *got.Level != 0.5 || got.Text != "1.0" {
+	if len(problems) > 0 || got.Count != 12000 || len(got.Some) != 2 || got.Some[0] != 12000 || got.Some[1] != -3 || *got.Level != 0.5 ||
+		got.Text != "1.0" {
 		t.Errorf("%+v, %v", got, problems)
 	}
 	for payload, want := range map[string]string{

@@ -15,7 +15,8 @@ import (
 func TestLargestHeartbeatOfFleetdFits(t *testing.T) {
 	h := schema.FleetHeartbeat{
 		TS: schema.TimeOf(time.Date(2099, 12, 31, 23, 59, 59, 999e6, time.UTC)), Session: uuid.NewString(), Seq: math.MaxInt32,
-		Instance:       schema.FleetInstance{Version: strings.Repeat("v", schema.MaxInstanceVersion), StartedAt: schema.TimeOf(time.Date(2099, 12, 31, 23, 59, 59, 999e6, time.UTC)), Leads: true, Database: true},
+		Instance: schema.FleetInstance{Version: strings.Repeat("v", schema.MaxInstanceVersion),
+			StartedAt: schema.TimeOf(time.Date(2099, 12, 31, 23, 59, 59, 999e6, time.UTC)), Leads: true, Database: true},
 		MaxHeartbeatMS: schema.RestHeartbeatMS,
 	}
 	text, err := schema.Encode(h)

@@ -77,9 +77,11 @@ func (h ReportedRev) Overtook(rev int64) bool {
 // Why explains to people why the robot ignores a document published under rev.
 func (h ReportedRev) Why(rev int64) string {
 	if h.Rev > rev {
-		return fmt.Sprintf("the robot has received revision %d, which is not in this database; the document is published again under a higher revision", h.Rev)
+		return fmt.Sprintf(
+			"the robot has received revision %d, which is not in this database; the document is published again under a higher revision", h.Rev)
 	}
-	return fmt.Sprintf("the robot has received another document under revision %d before; this one is published again under a higher revision", rev)
+	return fmt.Sprintf("the robot has received another document under revision %d before; this one is published again under a higher revision",
+		rev)
 }
 
 // NextRev returns the revision for a document that follows rev.

@@ -56,7 +56,8 @@ func TestEveryAlertHasText(t *testing.T) {
 
 func TestTopicsAreBuiltAndMatched(t *testing.T) {
 	const ns = DefaultNamespace
-	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive", "{sha256}": strings.Repeat("ab", 32)}
+	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive",
+		"{sha256}": strings.Repeat("ab", 32)}
 	for _, row := range Topics {
 		var fill []string
 		for _, l := range strings.Split(row.Pattern, "/") {
@@ -89,7 +90,8 @@ func TestTopicsAreBuiltAndMatched(t *testing.T) {
 // The length is that in JSON.
 func TestSanitizedTextIsPrintableAndShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "text")
+		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600),
+			func(b []byte) string { return string(b) })).Draw(t, "text")
 		got := SanitizeText(text)
 		encoded, err := Encode(got)
 		if err != nil {
@@ -101,7 +103,8 @@ func TestSanitizedTextIsPrintableAndShort(t *testing.T) {
 		if again := SanitizeText(got); again != got {
 			t.Fatalf("%q, once more %q", got, again)
 		}
-		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) || len(encoded) < min(len(whole), MaxShortText-1)) {
+		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) ||
+			len(encoded) < min(len(whole), MaxShortText-1)) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
@@ -110,7 +113,8 @@ func TestSanitizedTextIsPrintableAndShort(t *testing.T) {
 func TestPrintedAddressHasNoPassword(t *testing.T) {
 	for address, want := range map[string]string{
 		"mqtt://127.0.0.1:1883": "mqtt://127.0.0.1:1883", "127.0.0.1:1883": "127.0.0.1:1883",
-		"mqtt://app:s3cr@host": "mqtt://...", "app:s3cr@host": "(not", "s3cr@h://x": "(not", "https://h/?key=s3cr": "https://...", "https://a:p#s3cr": "https://...",
+		"mqtt://app:s3cr@host": "mqtt://...", "app:s3cr@host": "(not", "s3cr@h://x": "(not", "https://h/?key=s3cr": "https://...",
+		"https://a:p#s3cr": "https://...",
 	} {
 		if got := PrintableURL(address); !strings.HasPrefix(got, want) || strings.Contains(got, "s3cr") {
 			t.Errorf("%s is printed as %s", address, got)

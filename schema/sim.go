@@ -236,4 +236,5 @@ func simInput[T SimInput](name, purpose, example string) SimInputRow {
 	return row
 }
 
-var simTypes = map[reflect.Kind]string{reflect.Int64: "integer", reflect.Bool: "boolean", reflect.String: "string", reflect.Float64: "number"}
+var simTypes = map[reflect.Kind]string{reflect.Int64: "integer", reflect.Bool: "boolean", reflect.String: "string",
+	reflect.Float64: "number"}

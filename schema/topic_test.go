@@ -62,7 +62,8 @@ func scanPattern(pattern, topic string) (p TopicParams, ok bool) {
 // anyTopic draws topics of the table, topics that differ from one of them in some
 // levels, and topics of random levels. Literals of the table occur as parameters, too.
 var anyTopic = rapid.Custom(func(t *rapid.T) string {
-	words := []string{"", "r1", "op1", "R1", "+", "a b", "-x", "x-", strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("f", 64), strings.Repeat("F", 64)}
+	words := []string{"", "r1", "op1", "R1", "+", "a b", "-x", "x-", strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("f", 64),
+		strings.Repeat("F", 64)}
 	for _, row := range Topics {
 		words = append(words, strings.Split(row.Pattern, "/")...)
 	}
@@ -84,7 +85,8 @@ var anyTopic = rapid.Custom(func(t *rapid.T) string {
 		levels = append(levels, rapid.SliceOfN(word, 0, 1).Draw(t, "more")...)
 		levels = levels[:len(levels)-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "fewer")]
 	}
-	root := rapid.SampledFrom([]string{"troupe/v1/", "troupe/v1/", "troupe/v1/", "troupe/v1/", "troupe/v2/", "other/v1/", "troupe/v1", ""}).Draw(t, "root")
+	root := rapid.SampledFrom([]string{"troupe/v1/", "troupe/v1/", "troupe/v1/", "troupe/v1/", "troupe/v2/", "other/v1/", "troupe/v1", ""}).
+		Draw(t, "root")
 	return root + strings.Join(levels, "/")
 })
 
@@ -103,7 +105,8 @@ func TestMatchEqualsScanOfTheTable(t *testing.T) {
 
 // Each row, with each of its levels replaced by each level of any row.
 func TestMatchEqualsScanNearEachRow(t *testing.T) {
-	values := strings.NewReplacer("{rid}", "r1", "{cid}", "op1", "{group}", "mode", "{verb}", "set", "{name}", "drive", "{sha256}", strings.Repeat("f", 64))
+	values := strings.NewReplacer("{rid}", "r1", "{cid}", "op1", "{group}", "mode", "{verb}", "set", "{name}", "drive", "{sha256}",
+		strings.Repeat("f", 64))
 	words := map[string]bool{"": true, "R1": true}
 	for _, row := range Topics {
 		for _, level := range strings.Split(values.Replace(row.Pattern), "/") {

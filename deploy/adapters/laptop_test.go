@@ -146,7 +146,9 @@ func TestLaptopWithoutSoundShowsTheText(t *testing.T) {
 			r := newRobotd(t)
 			_, page := r.laptop(c.programs)
 			r.publish("bus/laptop/in/start", say(1, "Guten Tag"))
-			look(t, page, "the text and why there is no sound", func(s shown) bool { return s.Said == "Guten Tag" && strings.Contains(s.Note, c.says) })
+			look(t, page, "the text and why there is no sound", func(s shown) bool {
+				return s.Said == "Guten Tag" && strings.Contains(s.Note, c.says)
+			})
 			r.await("the end of the speech", func(s seen) bool { return len(s.events) == 1 })
 			r.wantAnswers("done")
 		})
@@ -194,7 +196,8 @@ func TestLaptopPageShowsAFaceAndTakesWhatPeopleDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = answer.Body.Close()
-		if policy := answer.Header.Get("Content-Security-Policy"); answer.StatusCode != http.StatusOK || !strings.Contains(policy, "default-src 'self'") {
+		if policy := answer.Header.Get("Content-Security-Policy"); answer.StatusCode != http.StatusOK ||
+			!strings.Contains(policy, "default-src 'self'") {
 			t.Errorf("/%s was answered with %s and the policy %q", path, answer.Status, policy)
 		}
 	}

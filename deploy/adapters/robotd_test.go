@@ -48,7 +48,8 @@ type robotd struct {
 
 func newRobotd(t *testing.T) *robotd {
 	t.Helper()
-	r := &robotd{t: t, url: mosquittotest.Start(t, mosquittotest.Options{}), seen: seen{faults: map[string]string{}}, news: make(chan struct{}, 1), feeding: func() {}}
+	r := &robotd{t: t, url: mosquittotest.Start(t, mosquittotest.Options{}), seen: seen{faults: map[string]string{}},
+		news: make(chan struct{}, 1), feeding: func() {}}
 	var err error
 	r.bus, err = link.Open(t.Context(), link.Config{
 		URL: r.url, ClientID: "robotd",

@@ -61,7 +61,8 @@ func TestROSBridgeHasEveryTopicOfTheBus(t *testing.T) {
 		Bridge struct{ MQTT2ROS, ROS2MQTT map[string]any }
 	}](t, "ros2/mqtt_client.yaml", "/**/*")
 	will, problems := schema.Decode[bus.Presence]([]byte(p.Client.LastWill.Message))
-	if len(problems) > 0 || will.Present || p.Client.LastWill.Topic != bus.Out("ros", bus.OutPresence) || p.Client.LastWill.QoS != 1 || !p.Client.LastWill.Retained {
+	if len(problems) > 0 || will.Present || p.Client.LastWill.Topic != bus.Out("ros", bus.OutPresence) || p.Client.LastWill.QoS != 1 ||
+		!p.Client.LastWill.Retained {
 		t.Errorf("the will is %+v: %v", p.Client.LastWill, problems)
 	}
 	missing := map[string]bus.Topic{}
@@ -101,7 +102,8 @@ func TestROSBridgeHasEveryTopicOfTheBus(t *testing.T) {
 				continue
 			}
 			delete(missing, mqtt)
-			if b.ROSType != "std_msgs/msg/String" || b.Advanced.MQTT.QoS != want.QoS || list == "ros_topics" && b.Advanced.MQTT.Retained != want.Retained {
+			if b.ROSType != "std_msgs/msg/String" || b.Advanced.MQTT.QoS != want.QoS || list == "ros_topics" &&
+				b.Advanced.MQTT.Retained != want.Retained {
 				t.Errorf("%s is bridged as %+v, want QoS %d, retained %v", mqtt, b, want.QoS, want.Retained)
 			}
 		}

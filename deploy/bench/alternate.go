@@ -88,8 +88,9 @@ func (r *run) alternate(ctx context.Context, t turns, arms ...arm) error {
 	}
 	found := make([]Arm, len(arms))
 	for i, a := range arms {
-		found[i] = Arm{Name: a.name, Latency: latencyOf(sums[i].took), Of: a.of, Goal: a.goal, GoalP99: a.goalP99, Lost: sums[i].lost, Doubled: sums[i].doubled,
-			Uses: sums[i].uses}
+		found[i] = Arm{Name: a.name, Latency: latencyOf(sums[i].took), Of: a.of, Goal: a.goal, GoalP99: a.goalP99, Lost: sums[i].lost,
+			Doubled: sums[i].doubled,
+			Uses:    sums[i].uses}
 	}
 	compareArms(found)
 	for _, a := range found {

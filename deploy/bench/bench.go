@@ -20,5 +20,6 @@ type bench struct {
 
 // all returns every bench, in the order in which they run.
 func all() []bench {
-	return slices.Concat(roundTripBenches, commandBenches, documentBenches, burstBenches, storyBenches, fleetBenches, stalledBenches, restBenches)
+	return slices.Concat(roundTripBenches, commandBenches, documentBenches, burstBenches, storyBenches, fleetBenches, stalledBenches,
+		restBenches)
 }

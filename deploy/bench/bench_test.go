@@ -156,7 +156,8 @@ func TestTableShowsEachFigureBesideTheCommittedOne(t *testing.T) {
 	now, was := result(150, 90), result(100, 100)
 	var out strings.Builder
 	writeReport(&out, &now, &was)
-	for _, want := range []string{"p50 150 µs [+50%]", "p99 400 µs [+0%]", "lost 1", "doubled 2", "3.00 x echo (MISSES 1.5), p99 1.00 x", "stored 90 1/s [-10%]",
+	for _, want := range []string{"p50 150 µs [+50%]", "p99 400 µs [+0%]", "lost 1", "doubled 2", "3.00 x echo (MISSES 1.5), p99 1.00 x",
+		"stored 90 1/s [-10%]",
 		"ping: broker 1.50 s CPU, 2.0 MiB, wrote 4.0 KiB", "noted", "commit abc"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
@@ -212,7 +213,8 @@ func TestArmsAlternateAndTheirAnswersAreCounted(t *testing.T) {
 	}
 	r := &run{say: func(string) {}}
 	err := r.alternate(t.Context(), turns{warm: 1, rounds: 2, samples: 2},
-		fake("floor", "", sample{took: time.Second}, sample{took: time.Millisecond}, sample{took: time.Millisecond}, sample{took: time.Millisecond}),
+		fake("floor", "", sample{took: time.Second}, sample{took: time.Millisecond}, sample{took: time.Millisecond},
+			sample{took: time.Millisecond}),
 		fake("real", "floor", sample{took: time.Second}, sample{took: 3 * time.Millisecond, doubled: 2}, sample{lost: 1}))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 var commandBenches = []bench{{
 	Name: "commands",
 	What: "one request to all robots: a ping of each, answered and stored",
-	Floor: "the same commands to the same robots from a client without a database (bare), and one command to each of as many robots that only " +
+	Floor: "the same commands to the same robots from a client without a database (bare), and one command to each of as many " +
+		"robots that only " +
 		"answer, over the broker, its library alone and Mosquitto (fan-out)",
 	Quick: true,
 	Run:   measureCommands,
@@ -132,7 +133,8 @@ func (r *run) fanOut(ctx context.Context, size int) error {
 	var arms []arm
 	for _, b := range []*broker{ours, mochi, mosquitto} {
 		for i, id := range robots {
-			c, err := dial(b.addr, clientOptions{id: id, user: id, from: i, on: func(c *client, m message) { _ = echo(c, m) }}) // a failed answer is counted as lost
+			// a failed answer is counted as lost
+			c, err := dial(b.addr, clientOptions{id: id, user: id, from: i, on: func(c *client, m message) { _ = echo(c, m) }})
 			if err != nil {
 				return err
 			}

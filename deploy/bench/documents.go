@@ -32,7 +32,8 @@ const (
 )
 
 // documentKinds are the documents that robots publish most often.
-var documentKinds = []schema.TopicKind{schema.TopicState, schema.TopicCaps, schema.TopicPresence, schema.TopicReportedStory, schema.TopicReportedConfig}
+var documentKinds = []schema.TopicKind{schema.TopicState, schema.TopicCaps, schema.TopicPresence, schema.TopicReportedStory,
+	schema.TopicReportedConfig}
 
 // writeDocuments lets fleetd's store and the bare drivers write the same documents in turn.
 func writeDocuments(ctx context.Context, r *run) error {
@@ -76,11 +77,14 @@ func writeDocuments(ctx context.Context, r *run) error {
 	}
 	servers := []*launch.Program{server}
 	err = r.alternate(ctx, turns{warm: 1, rounds: r.size(6, 3), samples: 1},
-		arm{name: "SQLite, bare rows", sample: saves(func(ctx context.Context, d []store.Document) error { return writeRowsOneByOne(ctx, file, d) })},
+		arm{name: "SQLite, bare rows", sample: saves(func(ctx context.Context, d []store.Document) error {
+			return writeRowsOneByOne(ctx, file, d)
+		})},
 		arm{name: "SQLite, fleetd's store", of: "SQLite, bare rows", goal: slowestStore, sample: saves(inFile.SaveDocuments)},
 		arm{name: "Postgres, bare rows", programs: servers,
 			sample: saves(func(ctx context.Context, d []store.Document) error { return writeRowsAtOnce(ctx, rows, d) })},
-		arm{name: "Postgres, fleetd's store", of: "Postgres, bare rows", goal: slowestStore, programs: servers, sample: saves(kept.SaveDocuments)},
+		arm{name: "Postgres, fleetd's store", of: "Postgres, bare rows", goal: slowestStore, programs: servers,
+			sample: saves(kept.SaveDocuments)},
 	)
 	for i := range r.found.Arms {
 		if a := &r.found.Arms[i]; a.Latency != nil {
@@ -122,7 +126,8 @@ func (r *run) openStore(ctx context.Context, address string, robots int) (*store
 
 // openRowsFile opens an SQLite file with the driver alone, and the settings that fleetd's store has.
 func openRowsFile(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+path+
+		"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +165,8 @@ func writeRowsAtOnce(ctx context.Context, conn *pgx.Conn, documents []store.Docu
 	var bodies [][]byte
 	var at []int64
 	for _, d := range documents {
-		robots, kinds, bodies, at = append(robots, d.Robot), append(kinds, string(d.Kind)), append(bodies, d.Body), append(at, d.ReceivedAt.UnixMicro())
+		robots, kinds, bodies, at = append(robots, d.Robot), append(kinds, string(d.Kind)), append(bodies, d.Body),
+			append(at, d.ReceivedAt.UnixMicro())
 	}
 	_, err := conn.Exec(ctx, `INSERT INTO documents (robot, kind, body, received_at)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[])`+replaceOlder, robots, kinds, bodies, at)

@@ -43,7 +43,8 @@ func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet
 		return nil, err
 	}
 	began := time.Now()
-	if f.crowd, err = r.startCrowd(ctx, size, f.broker.addr, "--spread", strconv.Itoa(crowdAddresses), "--every", countsEvery.String()); err != nil {
+	if f.crowd, err = r.startCrowd(ctx, size, f.broker.addr, "--spread", strconv.Itoa(crowdAddresses), "--every",
+		countsEvery.String()); err != nil {
 		return nil, err
 	}
 	waiting, stop := context.WithCancelCause(ctx)

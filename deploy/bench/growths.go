@@ -125,7 +125,8 @@ func (f *fleet) plan(ctx context.Context, a *Arm) error {
 	for range f.run.size(7, 5) {
 		var plan struct{ Total int }
 		began := time.Now()
-		if _, err := f.fleetd.api.do(ctx, "POST", "/assignments", map[string]any{"story": s.name, "selector": everyRobot, "dry_run": true}, &plan); err != nil {
+		if _, err := f.fleetd.api.do(ctx, "POST", "/assignments", map[string]any{"story": s.name, "selector": everyRobot, "dry_run": true},
+			&plan); err != nil {
 			return err
 		}
 		took = append(took, time.Since(began))

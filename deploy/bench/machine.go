@@ -71,7 +71,8 @@ func commit() string {
 	}
 	name := strings.TrimSpace(string(hash))
 	// Results that an earlier run wrote do not make it another program.
-	if changed, err := exec.Command("git", "status", "--porcelain", "--", ".", ":(exclude)"+resultsFolder).Output(); err != nil || len(changed) > 0 {
+	if changed, err := exec.Command("git", "status", "--porcelain", "--", ".", ":(exclude)"+resultsFolder).Output(); err != nil ||
+		len(changed) > 0 {
 		name += "+"
 	}
 	return name

@@ -50,8 +50,9 @@ func parse(args []string, errors io.Writer) (options, error) {
 	f.SetOutput(errors)
 	only := f.String("only", "", "names of benches, separated by commas; the results are then not written")
 	f.BoolVar(&o.quick, "quick", false, "smaller sizes and fewer rounds, and only the benches that say whether something grows too fast")
-	f.BoolVar(&o.awake, "awake", true, "keep the cores awake with loops of the lowest priority, for arms and floors alike; false with --quick, which "+
-		"measures no single round trips and may run where processor time is limited")
+	f.BoolVar(&o.awake, "awake", true,
+		"keep the cores awake with loops of the lowest priority, for arms and floors alike; false with --quick, which "+
+			"measures no single round trips and may run where processor time is limited")
 	f.BoolVar(&o.list, "list", false, "print the benches and end")
 	f.StringVar(&o.out, "out", "", "file for the results as JSON; default: in "+resultsFolder+", or none with --only")
 	if err := f.Parse(args); err != nil {

@@ -11,7 +11,8 @@ import (
 // writeReport writes a run as a table for people, each figure beside that of an earlier run if it has it.
 func writeReport(out io.Writer, report, earlier *Report) {
 	m := report.Machine
-	fmt.Fprintf(out, "commit %s, %s, %s, %d cores, load %s (%s after it), CPU kept awake: %s\n", m.Commit, m.Go, m.System, m.Cores, m.Load, m.LoadEnd,
+	fmt.Fprintf(out, "commit %s, %s, %s, %d cores, load %s (%s after it), CPU kept awake: %s\n", m.Commit, m.Go, m.System, m.Cores,
+		m.Load, m.LoadEnd,
 		yesNo(m.Awake))
 	fmt.Fprintf(out, "fdatasync floor: p50 %s, p99 %s, max %s of %d\n", showMicroseconds(m.Fsync.P50), showMicroseconds(m.Fsync.P99),
 		showMicroseconds(m.Fsync.Max), m.Fsync.Samples)

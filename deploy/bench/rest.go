@@ -14,8 +14,9 @@ import (
 )
 
 var restBenches = []bench{{
-	Name:  "rest",
-	What:  "a fleet in which nothing happens: bytes and processor time of each robot in the broker, fleetd and robotd, and what a console gets",
+	Name: "rest",
+	What: "a fleet in which nothing happens: bytes and processor time of each robot in the broker, fleetd and robotd, and what a " +
+		"console gets",
 	Floor: "as many clients with one subscription, which send only PINGREQs, at the broker's library alone and at Mosquitto",
 	Run:   measureRest,
 }}

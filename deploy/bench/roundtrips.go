@@ -66,7 +66,8 @@ func roundTrips(ctx context.Context, r *run) error {
 	}
 	ask := map[string]*requester{}
 	for _, q := range []struct{ arm, addr, robot string }{
-		{"steady", ours.addr, steadyRobot}, {"changing", ours.addr, changingRobot}, {"echo", ours.addr, echoRobot}, {"sync", ours.addr, syncRobot},
+		{"steady", ours.addr, steadyRobot}, {"changing", ours.addr, changingRobot}, {"echo", ours.addr, echoRobot},
+		{"sync", ours.addr, syncRobot},
 		{"mochi", mochi.addr, echoRobot}, {"mosquitto", mosquitto.addr, echoRobot},
 	} {
 		if ask[q.arm], err = r.newRequester(q.addr, q.robot, q.arm, operators); err != nil {
@@ -93,16 +94,19 @@ func roundTrips(ctx context.Context, r *run) error {
 	pauses := 0
 	return r.alternate(ctx, turns{warm: 40, rounds: r.size(12, 3), samples: 40},
 		arm{name: "echo", of: "echo, mochi", programs: []*launch.Program{ours.Program}, sample: of("echo", "sys/ping", "")},
-		arm{name: "ping", of: "echo", goal: 1.5, programs: []*launch.Program{ours.Program, robots[steadyRobot]}, sample: of("steady", "sys/ping", "")},
+		arm{name: "ping", of: "echo", goal: 1.5, programs: []*launch.Program{ours.Program, robots[steadyRobot]},
+			sample: of("steady", "sys/ping", "")},
 		arm{name: "echo after fdatasync", programs: []*launch.Program{ours.Program}, sample: of("sync", "mode/set", mnl)},
 		arm{name: "mode/set, unchanged", of: "echo after fdatasync", goal: 1.5, programs: []*launch.Program{ours.Program, robots[steadyRobot]},
 			sample: of("steady", "mode/set", mnl)},
-		arm{name: "mode/pause and mode/resume", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program, robots[changingRobot]},
+		arm{name: "mode/pause and mode/resume", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program,
+			robots[changingRobot]},
 			sample: func(ctx context.Context) (sample, error) {
 				pauses++
 				return ask["changing"].ask(ctx, []string{"mode/resume", "mode/pause"}[pauses%2], "")
 			}},
-		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program, robots[changingRobot]},
+		arm{name: "mode/set, changing", of: "echo after fdatasync", goal: 1.5, pace: statePace, programs: []*launch.Program{ours.Program,
+			robots[changingRobot]},
 			sample: of("changing", "mode/set", mnl, follow)},
 		arm{name: "echo, mochi", programs: []*launch.Program{mochi.Program}, sample: of("mochi", "sys/ping", "")},
 		arm{name: "echo, mosquitto", programs: []*launch.Program{mosquitto.Program}, sample: of("mosquitto", "sys/ping", "")},

@@ -63,7 +63,8 @@ func scaleMachine(r *Report) string {
 	}
 	m := r.Machine
 	return fmt.Sprintf("Measured on %s by commit %s, %s, %d cores, load %s before it and %s after it; fdatasync p50 %s, p99 %s.\n",
-		strings.TrimSuffix(m.Time, "Z"), m.Commit, m.System, m.Cores, m.Load, m.LoadEnd, showMicroseconds(m.Fsync.P50), showMicroseconds(m.Fsync.P99))
+		strings.TrimSuffix(m.Time, "Z"), m.Commit, m.System, m.Cores, m.Load, m.LoadEnd, showMicroseconds(m.Fsync.P50),
+		showMicroseconds(m.Fsync.P99))
 }
 
 // restArm is the arm of the bench rest with what a program needs of a fleet.
@@ -74,7 +75,8 @@ func scaleRobot(r *Report) string {
 	var b strings.Builder
 	b.WriteString("| one robot at rest needs | of the broker | of fleetd |\n|---|---|---|\n")
 	for _, row := range []struct{ name, value string }{{"memory", "memory of a robot"}, {"processor time", "CPU of a robot"}} {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, r.cell("rest", restArm("broker"), row.value), r.cell("rest", restArm("fleetd"), row.value))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, r.cell("rest", restArm("broker"), row.value), r.cell("rest", restArm("fleetd"),
+			row.value))
 	}
 	fmt.Fprintf(&b, "| MQTT received, sent | %s, %s | |\n", r.cell("rest", restArm("broker"), "MQTT from a robot"),
 		r.cell("rest", restArm("broker"), "MQTT to it and to fleetd of it"))
@@ -84,7 +86,8 @@ func scaleRobot(r *Report) string {
 // scaleTable is the arithmetic: what a fleet at rest needs is that of one robot times their number.
 func scaleTable(r *Report) string {
 	var b strings.Builder
-	b.WriteString("| robots | connections of the broker | its file descriptors | memory of the broker | of fleetd | processor time of both | messages a second | " +
+	b.WriteString("| robots | connections of the broker | its file descriptors | memory of the broker | of fleetd | processor time of both " +
+		"| messages a second | " +
 		"network, in and out | database after a year |\n|---|---|---|---|---|---|---|---|---|\n")
 	times := func(n int, bench, arm, value, unit string) string {
 		if one, ok := r.found(bench, arm, value); ok {
@@ -103,7 +106,8 @@ func scaleTable(r *Report) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s, %s | %s |\n", thousands(n), thousands(n+beside), thousands(n+beside+ownFiles),
 			times(n, "rest", restArm("broker"), "memory of a robot", "B"), times(n, "rest", restArm("fleetd"), "memory of a robot", "B"), both,
 			thousands(int(math.Ceil(rate))),
-			times(n, "rest", restArm("broker"), "MQTT from a robot", "B/s"), times(n, "rest", restArm("broker"), "MQTT to it and to fleetd of it", "B/s"),
+			times(n, "rest", restArm("broker"), "MQTT from a robot", "B/s"), times(n, "rest", restArm("broker"), "MQTT to it and to fleetd of it",
+				"B/s"),
 			showBytes(float64(n)*databaseOfARobot))
 	}
 	return b.String()

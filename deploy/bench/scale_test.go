@@ -33,7 +33,8 @@ func TestScalePageHasTheCommittedResults(t *testing.T) {
 func TestSizesAreOneRobotTimesTheirNumber(t *testing.T) {
 	r := &Report{Results: []Result{
 		{Bench: "rest", Arms: []Arm{
-			{Name: "broker, 10000 robots", Values: []Value{{"memory of a robot", "B", 100 << 10}, {"CPU of a robot", "µs/s", 20}, {"MQTT from a robot", "B/s", 170}}},
+			{Name: "broker, 10000 robots", Values: []Value{{"memory of a robot", "B", 100 << 10}, {"CPU of a robot", "µs/s", 20},
+				{"MQTT from a robot", "B/s", 170}}},
 			{Name: "fleetd, 10000 robots", Values: []Value{{"memory of a robot", "B", 20 << 10}, {"CPU of a robot", "µs/s", 30}}},
 		}},
 		{Bench: "fleet", Arms: []Arm{{Name: "stop of 3000 robots", Values: []Value{{"last answer", "s", 2.5}}}}},

@@ -69,7 +69,8 @@ func (r *run) stalledRobot(ctx context.Context) error {
 	r.atEnd(stalled.end)
 	const alone, beside = "20 robots", "20 robots beside a stalled one"
 	err = r.alternate(ctx, turns{warm: 20, rounds: r.size(10, 3), samples: 100},
-		arm{name: alone, programs: []*launch.Program{b.Program}, before: func(context.Context) error { stalled.end(); return nil }, sample: a.sample},
+		arm{name: alone, programs: []*launch.Program{b.Program}, before: func(context.Context) error { stalled.end(); return nil },
+			sample: a.sample},
 		arm{name: beside, of: alone, goalP99: stalledGoal, programs: []*launch.Program{b.Program},
 			before: func(ctx context.Context) error { return stalled.begin(ctx, a) }, sample: a.sample})
 	r.note("the stalled robot had up to %s unsent in its connection, and the broker disconnected it %d times",
@@ -292,7 +293,8 @@ func (r *run) stalledConsole(ctx context.Context) error {
 	err = r.alternate(ctx, turns{warm: 2, rounds: r.size(5, 2), samples: 10},
 		arm{name: alone, programs: f.programs(), before: func(context.Context) error { end(); return nil }, sample: console.sample},
 		arm{name: beside, of: alone, goalP99: stalledGoal, programs: f.programs(), before: begin, sample: console.sample})
-	r.note("a console sees a change after up to 250 ms, for which fleetd gathers changes; the stalled one of %d robots had %s unsent in its connection",
+	r.note("a console sees a change after up to 250 ms, for which fleetd gathers changes; the stalled one of %d robots had %s unsent in "+
+		"its connection",
 		size, showBytes(float64(unsent)))
 	return err
 }

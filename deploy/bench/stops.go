@@ -61,7 +61,8 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 		return o, err
 	}
 	began := time.Now()
-	if _, err := f.fleetd.api.do(ctx, "POST", "/stops/release", map[string]any{"ids": []string{batch.Latch}, "why": "bench"}, nil); err != nil {
+	if _, err := f.fleetd.api.do(ctx, "POST", "/stops/release", map[string]any{"ids": []string{batch.Latch}, "why": "bench"},
+		nil); err != nil {
 		return o, err
 	}
 	o.release = time.Since(began)
@@ -92,7 +93,8 @@ func (f *fleet) measureStops(ctx context.Context, rounds int) error {
 		}
 		all = append(all, o)
 		f.say(fmt.Sprintf("stop of %d: live %v, answers %v to %v, API %v with %d unanswered, release %v, released %v", f.size,
-			o.live.Round(time.Millisecond), o.median.Round(time.Millisecond), o.last.Round(time.Millisecond), o.api.Round(time.Millisecond), o.unanswered,
+			o.live.Round(time.Millisecond), o.median.Round(time.Millisecond), o.last.Round(time.Millisecond), o.api.Round(time.Millisecond),
+			o.unanswered,
 			o.release.Round(time.Millisecond), o.released.Round(time.Millisecond)))
 	}
 	each := func(get func(stopRound) time.Duration) (out []time.Duration) {

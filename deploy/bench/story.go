@@ -35,7 +35,8 @@ func (f *fleet) publishStory(ctx context.Context, round int) (benchStory, error)
 		sound: noise(round),
 		filepath.Join(folder, "act.yaml"): fmt.Appendf(nil, "act: %[1]s-act\nname: {en: Bench}\nactions:\n"+
 			"  - {type: sound, start_ms: 0, end_ms: 5000, sound: %[1]s-sound, volume: 0.1}\n", s.name),
-		filepath.Join(folder, "story.yaml"): fmt.Appendf(nil, "story: %[1]s\nname: {en: Bench}\nrepeat: loop\nacts:\n  - {act: %[1]s-act}\n", s.name),
+		filepath.Join(folder, "story.yaml"): fmt.Appendf(nil, "story: %[1]s\nname: {en: Bench}\nrepeat: loop\nacts:\n  - {act: %[1]s-act}\n",
+			s.name),
 	} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			return s, err
@@ -119,7 +120,8 @@ func (f *fleet) measureStory(ctx context.Context) error {
 		}
 		requests, all = append(requests, request), append(all, took)
 		a.Uses = addUses(a.Uses, m.uses())
-		f.say(fmt.Sprintf("story to %d robots: answered after %v, all have it after %v", f.size, request.Round(time.Millisecond), took.Round(time.Millisecond)))
+		f.say(fmt.Sprintf("story to %d robots: answered after %v, all have it after %v", f.size, request.Round(time.Millisecond),
+			took.Round(time.Millisecond)))
 	}
 	a.Latency = latencyOf(all)
 	f.figure(&a, "answer of the API", median(requests), 0)
@@ -137,7 +139,8 @@ func (f *fleet) measureStory(ctx context.Context) error {
 func (f *fleet) assign(ctx context.Context, s benchStory) (request, all time.Duration, err error) {
 	var done struct{ Updated []string }
 	began := time.Now()
-	if _, err := f.fleetd.api.do(ctx, "POST", "/assignments", map[string]any{"story": s.name, "selector": everyRobot, "apply": "now", "why": "bench"}, &done); err != nil {
+	if _, err := f.fleetd.api.do(ctx, "POST", "/assignments", map[string]any{"story": s.name, "selector": everyRobot, "apply": "now",
+		"why": "bench"}, &done); err != nil {
 		return 0, 0, err
 	}
 	request = time.Since(began)

@@ -22,7 +22,8 @@ func (r *run) startVDA(ctx context.Context, mqtt string) (arm, error) {
 	}
 	answers := make(chan string, 1)
 	start := func(role string) (*launch.Program, error) {
-		p, err := r.start(launch.Command{Name: "vda-5050-lib " + role, Path: "node", Args: []string{vdaFolder + "/peer.js", role, "mqtt://" + mqtt},
+		p, err := r.start(launch.Command{Name: "vda-5050-lib " + role, Path: "node", Args: []string{vdaFolder + "/peer.js", role,
+			"mqtt://" + mqtt},
 			OnLine: func(line string) {
 				if line != "ready" {
 					answers <- line

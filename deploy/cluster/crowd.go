@@ -68,7 +68,8 @@ func (f *fleet) measureCrowd(ctx context.Context, engine link.Engine, urls []str
 		memory = append(memory, fmt.Sprintf("%s %d MiB", server.Name, residentMiB(string(text))))
 	}
 	f.say("%s: %d robots were connected after %.1f s; round trip %.1f ms, slowest of 100 %.1f ms; memory: %s; load %s to %s",
-		engine, f.crowd/len(urls)*len(urls), connected.Seconds(), ms(trips[len(trips)/2]), ms(trips[len(trips)-1]), strings.Join(memory, ", "), before, load())
+		engine, f.crowd/len(urls)*len(urls), connected.Seconds(), ms(trips[len(trips)/2]), ms(trips[len(trips)-1]), strings.Join(memory, ", "),
+		before, load())
 	return nil
 }
 
@@ -81,7 +82,8 @@ func (f *fleet) startCrowd(
 	each := f.crowd / len(urls)
 	for i, url := range urls {
 		p, err := launch.Start(launch.Command{Name: fmt.Sprint(prefix, i+1), Path: filepath.Join(f.programs, "robotd"), Args: []string{
-			"sim", "--count", strconv.Itoa(each), "--prefix", prefix, "--first", strconv.Itoa(1 + i*each), "--engine", string(engine), "--namespace", string(ns), "--broker", url,
+			"sim", "--count", strconv.Itoa(each), "--prefix", prefix, "--first", strconv.Itoa(1 + i*each), "--engine", string(engine), "--namespace",
+			string(ns), "--broker", url,
 			"--password-file", f.passwordFile(), "--every", "100ms", "--spread", "16",
 		}})
 		if err != nil {

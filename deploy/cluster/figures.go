@@ -44,7 +44,8 @@ func (f *fleet) perform(ctx context.Context) error {
 		}
 		for _, args := range [][]string{{"safety", "reset"}, {"safety", "enable"}, {"mode", "set", "ato"}} {
 			var refused error
-			if _, refused = f.ctl(ctx, slices.Concat(args, ids, []string{"--wait"})...); refused != nil && args[1] != "reset" { // reset is refused where nothing is to be reset
+			if _, refused = f.ctl(ctx, slices.Concat(args, ids, []string{"--wait"})...); refused != nil && args[1] != "reset" {
+				// reset is refused where nothing is to be reset
 				err = refused
 			}
 		}
@@ -177,7 +178,8 @@ func (f *fleet) rested(id string, since time.Time) (time.Time, bool) {
 func (f *fleet) explainLate(s stops, since time.Time) {
 	for _, p := range f.robots {
 		if after, ok := s.after[p.Name]; !ok || after > 5*time.Second {
-			f.say("%s was late:\n%s", p.Name, strings.Join(f.logLines(p.Name, since, "mqtt:", "link:", "latch:", "safety:", "not connected", "connected to broker"), "\n"))
+			f.say("%s was late:\n%s", p.Name, strings.Join(f.logLines(p.Name, since, "mqtt:", "link:", "latch:", "safety:", "not connected",
+				"connected to broker"), "\n"))
 		}
 	}
 }
@@ -235,7 +237,8 @@ func (f *fleet) loseNode(ctx context.Context, what string) (l loss, err error) {
 		if _, err := f.ctl(ctx, "story", "assign", secondStory, "--all", "--apply", "now"); err != nil {
 			f.say("assignment: %v", err)
 		}
-		if err := f.await(ctx, 30*time.Second, "with the story", func(r robotRow) bool { return has(r, secondStory) }, len(f.robots)); err != nil {
+		if err := f.await(ctx, 30*time.Second, "with the story", func(r robotRow) bool { return has(r, secondStory) },
+			len(f.robots)); err != nil {
 			f.say("assignment: %v", err)
 			return
 		}
@@ -312,7 +315,8 @@ func (f *fleet) loseDatabase(ctx context.Context) error {
 	for end := promoted.Add(restLimit); time.Now().Before(end); {
 		text, err := f.ctl(ctx, "stop", "list", "-o", "json")
 		if err == nil && strings.Contains(text, `"persisted": true`) && !strings.Contains(text, `"persisted": false`) {
-			f.say("the stop is in the standby %.1f s after the kill, %.1f s after it took over", time.Since(killed).Seconds(), time.Since(promoted).Seconds())
+			f.say("the stop is in the standby %.1f s after the kill, %.1f s after it took over", time.Since(killed).Seconds(),
+				time.Since(promoted).Seconds())
 			break
 		}
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {
@@ -354,12 +358,13 @@ func (f *fleet) readElsewhere(ctx context.Context, count int) (missed int, err e
 		if err == nil {
 			came := make(chan struct{}, 1)
 			var reader *link.Link
-			reader, err = f.client(within, "reader", f.nodes[1+i%2], link.Config{Subscribe: []link.Subscription{{Filter: topic, QoS: 1}}, OnMessage: func(link.Message) {
-				select {
-				case came <- struct{}{}:
-				default:
-				}
-			}})
+			reader, err = f.client(within, "reader", f.nodes[1+i%2], link.Config{Subscribe: []link.Subscription{{Filter: topic, QoS: 1}},
+				OnMessage: func(link.Message) {
+					select {
+					case came <- struct{}{}:
+					default:
+					}
+				}})
 			if err == nil {
 				select {
 				case <-came:

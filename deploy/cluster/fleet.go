@@ -152,12 +152,14 @@ func (f *fleet) startNodes(ctx context.Context, c config) error {
 			return fmt.Errorf("make the folder of %s: %w", n.name, err)
 		}
 		var text bytes.Buffer
-		if err := nats.WriteConfig(&text, nats.Node{Name: n.name, MQTT: n.mqtt, Local: freeAddress(n.host), HTTP: n.http, Store: filepath.Join(folder, "store"),
+		if err := nats.WriteConfig(&text, nats.Node{Name: n.name, MQTT: n.mqtt, Local: freeAddress(n.host), HTTP: n.http,
+			Store: filepath.Join(folder, "store"),
 			Users: "users.conf", Cluster: clusters[i], Nodes: clusters}); err != nil {
 			return err
 		}
 		n.config = filepath.Join(folder, "nats.conf")
-		if err := errors.Join(os.WriteFile(n.config, text.Bytes(), 0o600), os.WriteFile(filepath.Join(folder, "users.conf"), users, 0o600)); err != nil {
+		if err := errors.Join(os.WriteFile(n.config, text.Bytes(), 0o600), os.WriteFile(filepath.Join(folder, "users.conf"), users,
+			0o600)); err != nil {
 			return fmt.Errorf("write the configuration of %s: %w", n.name, err)
 		}
 		if err := f.startNode(n); err != nil {
@@ -179,7 +181,8 @@ const neighbour schema.Namespace = "neighbour"
 
 // users is the block authorization of all nodes, or the block accounts if there is a crowd, a part of which is another fleet.
 func (f *fleet) users(robots int) []byte {
-	all := []access.User{{Name: "fleetd-a", Role: schema.RoleFleetd}, {Name: "fleetd-b", Role: schema.RoleFleetd}, {Name: "admin", Role: schema.RoleAdmin}}
+	all := []access.User{{Name: "fleetd-a", Role: schema.RoleFleetd}, {Name: "fleetd-b", Role: schema.RoleFleetd},
+		{Name: "admin", Role: schema.RoleAdmin}}
 	for i := range robots {
 		all = append(all, access.User{Name: robotID(i), Role: schema.RoleRobot})
 	}
@@ -191,7 +194,8 @@ func (f *fleet) users(robots int) []byte {
 		all = append(all, access.User{Name: fmt.Sprintf("s%d", i+1), Role: schema.RoleRobot})
 		others = append(others, access.User{Name: fmt.Sprintf("t%d", i+1), Role: schema.RoleRobot})
 	}
-	return slices.Concat([]byte("accounts {\n"), f.rights(all, schema.DefaultNamespace, true), f.rights(others, neighbour, true), []byte("}\n"))
+	return slices.Concat([]byte("accounts {\n"), f.rights(all, schema.DefaultNamespace, true), f.rights(others, neighbour, true),
+		[]byte("}\n"))
 }
 
 func (f *fleet) rights(users []access.User, ns schema.Namespace, account bool) []byte {
@@ -275,7 +279,8 @@ func (f *fleet) leaderOf(ctx context.Context, stream string) (*node, error) {
 				continue
 			}
 			for _, s := range a.Streams {
-				if i := slices.IndexFunc(f.nodes, func(n *node) bool { return n.name == s.Cluster.Leader }); s.Name == stream && i >= 0 && f.nodes[i].program.Running() {
+				if i := slices.IndexFunc(f.nodes, func(n *node) bool { return n.name == s.Cluster.Leader }); s.Name == stream && i >= 0 &&
+					f.nodes[i].program.Running() {
 					return f.nodes[i], nil
 				}
 			}
@@ -325,7 +330,8 @@ func (f *fleet) startFleetd(ctx context.Context, name string) error {
 	if at < 0 {
 		return fmt.Errorf("there is no instance %s", name)
 	}
-	p, err := launch.Start(launch.Command{Name: name, Path: filepath.Join(f.programs, "fleetd"), Env: []string{"TROUPE_FLEETD_BROKER_PASSWORD=" + f.password},
+	p, err := launch.Start(launch.Command{Name: name, Path: filepath.Join(f.programs, "fleetd"),
+		Env: []string{"TROUPE_FLEETD_BROKER_PASSWORD=" + f.password},
 		Args: append([]string{"serve", "--dev", "--name", name, "--database", f.postgres.URL,
 			"--http", "127.0.0.1:0", "--spool", filepath.Join(f.folder, name+".stops")}, f.brokerFlags(name)...)})
 	if err != nil {

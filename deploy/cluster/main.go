@@ -31,8 +31,9 @@ func command() *cobra.Command {
 	cfg := config{root: "."}
 	var then string
 	c := &cobra.Command{
-		Use: "cluster", Short: "a fleet on three nodes of nats-server, to try out what happens when parts of it end", SilenceUsage: true, SilenceErrors: true,
-		Long: "Reads commands, one a line, from --then (separated by ;) or the standard input:\n\n" + commandsHelp(), Args: cobra.NoArgs,
+		Use: "cluster", Short: "a fleet on three nodes of nats-server, to try out what happens when parts of it end", SilenceUsage: true,
+		SilenceErrors: true,
+		Long:          "Reads commands, one a line, from --then (separated by ;) or the standard input:\n\n" + commandsHelp(), Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			script, err := parseScript(then)
 			if err != nil {
@@ -106,19 +107,23 @@ type action struct {
 }
 
 var actions = []action{
-	{"kill", "WHAT: end it as a power cut does: n1, leader-of=MQTT_msgs, fleetd-a, r1, or postgres, whose standby takes over 3 s later", func(ctx context.Context, f *fleet, args []string) error {
-		return f.each(args, func(what string) error { return f.kill(ctx, what) })
-	}},
+	{"kill", "WHAT: end it as a power cut does: n1, leader-of=MQTT_msgs, fleetd-a, r1, or postgres, whose standby takes over 3 s later",
+		func(ctx context.Context, f *fleet, args []string) error {
+			return f.each(args, func(what string) error { return f.kill(ctx, what) })
+		}},
 	{"start", "WHAT: start it again: n1, fleetd-a", func(ctx context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error { return f.restart(ctx, what) })
 	}},
-	{"partition", "n3: cut it off from everything with the robots of its network (--isolate)", func(_ context.Context, f *fleet, args []string) error {
+	{"partition", "n3: cut it off from everything with the robots of its network (--isolate)", func(_ context.Context, f *fleet,
+		args []string) error {
 		return f.each(args, func(what string) error { return f.cut(what, (*namespace).cut) })
 	}},
 	{"heal", "n3: connect it again", func(_ context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error { return f.cut(what, (*namespace).mend) })
 	}},
-	{"perform", "publish the shipped stories, enable all robots and let them perform", func(ctx context.Context, f *fleet, _ []string) error { return f.perform(ctx) }},
+	{"perform", "publish the shipped stories, enable all robots and let them perform", func(ctx context.Context, f *fleet, _ []string) error {
+		return f.perform(ctx)
+	}},
 	{"stop", "stop all robots, and print when each came to rest", func(ctx context.Context, f *fleet, _ []string) error {
 		seen, err := f.stopAll(ctx, time.Now())
 		f.say("%s", seen)
@@ -128,34 +133,45 @@ var actions = []action{
 		}
 		return err
 	}},
-	{"figures", "WHAT: what docs/cluster.md says of a lost node: kill n1, or the leader of MQTT_msgs, while robots perform, with messages, an assignment and a stop", func(ctx context.Context, f *fleet, args []string) error {
+	{"figures", "WHAT: what docs/cluster.md says of a lost node: kill n1, or the leader of MQTT_msgs, while robots perform, with messages, " +
+		"an assignment and a stop", func(ctx context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error { _, err := f.loseNode(ctx, what); return err })
 	}},
-	{"database", "kill the Postgres primary during an assignment and a stop", func(ctx context.Context, f *fleet, _ []string) error { return f.loseDatabase(ctx) }},
-	{"away", "n1 2m: kill a node, change retained documents while it is away for so long, start it, and read them there", func(ctx context.Context, f *fleet, args []string) error {
-		if len(args) != 2 {
-			return errors.New("want a node and a duration")
-		}
-		d, err := time.ParseDuration(args[1])
-		if err != nil {
+	{"database", "kill the Postgres primary during an assignment and a stop", func(ctx context.Context, f *fleet, _ []string) error {
+		return f.loseDatabase(ctx)
+	}},
+	{"away", "n1 2m: kill a node, change retained documents while it is away for so long, start it, and read them there",
+		func(ctx context.Context, f *fleet, args []string) error {
+			if len(args) != 2 {
+				return errors.New("want a node and a duration")
+			}
+			d, err := time.ParseDuration(args[1])
+			if err != nil {
+				return err
+			}
+			return f.away(ctx, args[0], d)
+		}},
+	{"move", "have the fleet on Troupe's broker, then move it to NATS robot by robot, with stops in between",
+		func(ctx context.Context, f *fleet, _ []string) error { return f.move(ctx) }},
+	{"crowd", "connect the robots of --crowd to the three nodes, then as many to Troupe's broker, and measure both",
+		func(ctx context.Context, f *fleet, _ []string) error { return f.compareCrowds(ctx) }},
+	{"neighbours", "connect the robots of --crowd of two fleets, and measure what one notices of a burst and of a lost node in the other one",
+		func(ctx context.Context, f *fleet, _ []string) error { return f.neighbours(ctx) }},
+	{"retained", "publish 100 retained documents at one node, and read each at another one right after its acknowledgement",
+		func(ctx context.Context, f *fleet, _ []string) error {
+			missed, err := f.readElsewhere(ctx, 100)
+			f.say("%d of 100 retained documents were missing at the other node", missed)
 			return err
-		}
-		return f.away(ctx, args[0], d)
-	}},
-	{"move", "have the fleet on Troupe's broker, then move it to NATS robot by robot, with stops in between", func(ctx context.Context, f *fleet, _ []string) error { return f.move(ctx) }},
-	{"crowd", "connect the robots of --crowd to the three nodes, then as many to Troupe's broker, and measure both", func(ctx context.Context, f *fleet, _ []string) error { return f.compareCrowds(ctx) }},
-	{"neighbours", "connect the robots of --crowd of two fleets, and measure what one notices of a burst and of a lost node in the other one", func(ctx context.Context, f *fleet, _ []string) error { return f.neighbours(ctx) }},
-	{"retained", "publish 100 retained documents at one node, and read each at another one right after its acknowledgement", func(ctx context.Context, f *fleet, _ []string) error {
-		missed, err := f.readElsewhere(ctx, 100)
-		f.say("%d of 100 retained documents were missing at the other node", missed)
-		return err
-	}},
+		}},
 	{"fleetd", "ARGS: the command line of fleetd", func(ctx context.Context, f *fleet, args []string) error {
 		text, err := f.ctl(ctx, args...)
 		f.say("%s", text)
 		return err
 	}},
-	{"status", "nodes with their clients, streams and leaders, and the robots", func(ctx context.Context, f *fleet, _ []string) error { f.status(ctx); return nil }},
+	{"status", "nodes with their clients, streams and leaders, and the robots", func(ctx context.Context, f *fleet, _ []string) error {
+		f.status(ctx)
+		return nil
+	}},
 	{"log", "WHAT: what it printed last: n1, fleetd-a, r1", func(_ context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error {
 			p, err := f.program(what)

@@ -100,7 +100,8 @@ func (f *fleet) move(ctx context.Context) error {
 
 func (f *fleet) startOldBroker(ctx context.Context) (*launch.Program, error) {
 	at := freeAddress("127.0.0.1")
-	p, err := launch.Start(launch.Command{Name: "broker", Path: filepath.Join(f.programs, "broker"), Args: []string{"--dev", "--mqtt", at, "--http", ""}})
+	p, err := launch.Start(launch.Command{Name: "broker", Path: filepath.Join(f.programs, "broker"), Args: []string{"--dev", "--mqtt", at,
+		"--http", ""}})
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,8 @@ func (f *fleet) stopAndRelease(ctx context.Context, at int, when string) (missin
 			return 0, err
 		}
 	}
-	f.say("%s, at %s: %d of %d robots hold the stop after %.1f s%s", when, f.fleetd[at].Name, len(f.robots)-len(names), len(f.robots), last.Seconds(),
+	f.say("%s, at %s: %d of %d robots hold the stop after %.1f s%s", when, f.fleetd[at].Name, len(f.robots)-len(names), len(f.robots),
+		last.Seconds(),
 		strings.Join(append([]string{""}, names...), " NOT:"))
 	if _, err := f.ctlAt(ctx, at, "stop", "release", id, "--why", "moved"); err != nil {
 		return len(names), err

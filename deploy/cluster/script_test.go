@@ -23,7 +23,8 @@ func TestScriptIsSplitAtSemicolons(t *testing.T) {
 // A fleet takes its time to start: a misspelt command is found before.
 func TestScriptWithAnUnknownCommandIsRefused(t *testing.T) {
 	for _, text := range []string{"kil n1", "status; figure MQTT_msgs"} {
-		if script, err := parseScript(text); err == nil || !strings.Contains(err.Error(), "is no command") || !strings.Contains(err.Error(), "figures") {
+		if script, err := parseScript(text); err == nil || !strings.Contains(err.Error(), "is no command") ||
+			!strings.Contains(err.Error(), "figures") {
 			t.Errorf("%q: %v, %v", text, script, err)
 		}
 	}

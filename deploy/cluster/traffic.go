@@ -20,7 +20,8 @@ type traffic struct {
 }
 
 func (t traffic) String() string {
-	return fmt.Sprintf("%d messages, %d acknowledged: %d of these lost, %d doubled, %d reordered; longest silence %v, longest wait for an acknowledgement %.1f s",
+	return fmt.Sprintf("%d messages, %d acknowledged: %d of these lost, %d doubled, %d reordered; longest silence %v, longest wait for an "+
+		"acknowledgement %.1f s",
 		t.sent, t.acknowledged, t.lost, t.doubled, t.reordered, t.silence.Round(time.Millisecond), t.unacknowledged.Seconds())
 }
 
@@ -40,26 +41,27 @@ func (f *fleet) traffic(ctx context.Context, nodes []*node, flowing chan struct{
 	received, newest := map[numbered]int{}, map[int]int{}
 	background := context.Background()
 	topic := func(sender string) string { return schema.DefaultNamespace.Topic(schema.TopicSim, "load", sender) }
-	ear, err := f.client(ctx, "ear", nodes[0], link.Config{Subscribe: []link.Subscription{{Filter: topic("+"), QoS: 1}}, OnMessage: func(m link.Message) {
-		var n numbered
-		if json.Unmarshal(m.Payload, &n) != nil {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if last.IsZero() {
-			close(flowing)
-		} else {
-			t.silence = max(t.silence, m.At.Sub(last))
-		}
-		last = m.At
-		if received[n]++; received[n] > 1 {
-			t.doubled++
-		} else if n.N < newest[n.Sender] {
-			t.reordered++
-		}
-		newest[n.Sender] = max(newest[n.Sender], n.N)
-	}})
+	ear, err := f.client(ctx, "ear", nodes[0], link.Config{Subscribe: []link.Subscription{{Filter: topic("+"), QoS: 1}},
+		OnMessage: func(m link.Message) {
+			var n numbered
+			if json.Unmarshal(m.Payload, &n) != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if last.IsZero() {
+				close(flowing)
+			} else {
+				t.silence = max(t.silence, m.At.Sub(last))
+			}
+			last = m.At
+			if received[n]++; received[n] > 1 {
+				t.doubled++
+			} else if n.N < newest[n.Sender] {
+				t.reordered++
+			}
+			newest[n.Sender] = max(newest[n.Sender], n.N)
+		}})
 	if err != nil {
 		close(flowing)
 		t.err = err

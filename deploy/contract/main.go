@@ -102,7 +102,8 @@ func contract(all []enums.Enum) string {
 
 // commands writes how the command of each operation that changes something is made from a request.
 func commands(b *strings.Builder) {
-	b.WriteString("\n/** The command of an operation: its words, then where its arguments and flags are in a request; times are in ms there. */\n" +
+	b.WriteString("\n/** The command of an operation: its words, then where its arguments and flags are in a request; times are in ms " +
+		"there. */\n" +
 		"export const commands: Record<string, { words: string; args: string[]; flags: Record<string, string> }> = {\n")
 	for _, o := range api.Operations() {
 		if o.Use == "" || o.Method == http.MethodGet {

@@ -26,17 +26,20 @@ func TestRobotsGoOnAfterARestore(t *testing.T) {
 		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
 		w.awaitPerforming("r1")
-		out := w.mustRunCLI("backup", saved, "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"), "--passphrase-file", passphrase)
+		out := w.mustRunCLI("backup", saved, "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"), "--passphrase-file",
+			passphrase)
 		expectContains(w.t, "backup", out, "whole", "robots: 2")
 		expectContains(w.t, "backup list", w.mustRunCLI("backup", "list"), "made", saved)
 
 		w.mustRunCLI("desired", "config", "low_battery=0.3", "r1", "--wait")
 		w.mustRunCLI(append([]string{"act", "publish"}, fileFlags("greet.yaml")...)...)
-		if s := w.runCLI("restore", saved, "--into", w.store, "--replace", "--passphrase-file", passphrase); s.code != 5 || !strings.Contains(s.err, "fleetd") {
+		if s := w.runCLI("restore", saved, "--into", w.store, "--replace", "--passphrase-file", passphrase); s.code != 5 ||
+			!strings.Contains(s.err, "fleetd") {
 			w.t.Errorf("a restore under a running fleetd: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()
-		if s := w.runCLI("restore", saved, "--into", w.store, "--passphrase-file", passphrase); s.code != 5 || !strings.Contains(s.err, "--replace") {
+		if s := w.runCLI("restore", saved, "--into", w.store, "--passphrase-file", passphrase); s.code != 5 ||
+			!strings.Contains(s.err, "--replace") {
 			w.t.Errorf("a restore over a fleet: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		// PostgreSQL may need a moment to see that the killed fleetd is gone.

@@ -421,7 +421,8 @@ func TestRulesOfADayFindTheLogThatBreaksThem(t *testing.T) {
 			"41 life_focused life launchpad {\"activity\":\"hum\",\"nature\":\"solitary\"}\n43 interrupt_finished"},
 		"it does not rest at closing": {"closing", `141 safety_changed safety operator {"from":"STOP","to":"DISABLED"}`, ""},
 		"an act after closing": {"closing", `141 safety_changed safety operator {"from":"STOP","to":"DISABLED"}`,
-			"141 safety_changed safety operator {\"from\":\"STOP\",\"to\":\"DISABLED\"}\n150 act_started act - {\"act\":\"bow\",\"lane\":\"story\"}"},
+			"141 safety_changed safety operator {\"from\":\"STOP\",\"to\":\"DISABLED\"}\n" +
+				"150 act_started act - {\"act\":\"bow\",\"lane\":\"story\"}"},
 		"it is enabled again after hours": {"closing", `141 safety_changed safety operator {"from":"STOP","to":"DISABLED"}`,
 			"141 safety_changed safety operator {\"from\":\"DISABLED\",\"to\":\"ENABLED\"}"},
 	} {

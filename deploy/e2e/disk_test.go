@@ -36,7 +36,8 @@ func makeUsedData(t testing.TB, dir string, events int) {
 		batch = append(batch, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
 	}
 	for n := range int64(100) {
-		r := command.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
+		r := command.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000,
+			Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
 		batch = append(batch, effect.SaveRequests{Put: []command.Record{r}})
 	}
 	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveValue{Name: "volume", Value: "0.6"}), d.Close()); err != nil {

@@ -67,7 +67,8 @@ func (w *world) startNATSCluster(users, certificate, key, ca string) {
 	for i, name := range []string{"n1", "n2", "n3"} {
 		folder := filepath.Join(w.folder, name)
 		var text bytes.Buffer
-		err := renderer.WriteConfig(&text, renderer.Node{Name: name, MQTT: mqtt[i], Local: "127.0.0.1:-1", HTTP: "127.0.0.1:-1", Store: filepath.Join(folder, "store"),
+		err := renderer.WriteConfig(&text, renderer.Node{Name: name, MQTT: mqtt[i], Local: "127.0.0.1:-1", HTTP: "127.0.0.1:-1",
+			Store: filepath.Join(folder, "store"),
 			Users: "users.conf", Cluster: cluster[i], Nodes: nodes, Certificate: certificate, Key: key, CA: ca})
 		err = errors.Join(err, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "nats.conf"), text.Bytes(), 0o600),
 			os.WriteFile(filepath.Join(folder, "users.conf"), []byte(rules), 0o600))

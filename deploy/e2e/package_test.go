@@ -30,7 +30,8 @@ func TestPackagedSettingsAreThoseOfThePrograms(t *testing.T) {
 		{"broker", "broker.env", "TROUPE_BROKER_", nil, "",
 			[]string{"DEV=true", "MQTT=127.0.0.1:0", "HTTP="}, "troupe-broker/troupe-broker-hash-password"},
 		{"fleetd", "fleetd.env", "TROUPE_FLEETD_", []string{"serve"}, "",
-			[]string{"DEV=true", "HTTP=127.0.0.1:0", "BROKER=mqtt://127.0.0.1:1", "DATABASE=sqlite:" + filepath.Join(out, "fleet.db")}, "fleetd/fleetd-robot-enrol"},
+			[]string{"DEV=true", "HTTP=127.0.0.1:0", "BROKER=mqtt://127.0.0.1:1", "DATABASE=sqlite:" + filepath.Join(out, "fleet.db")},
+			"fleetd/fleetd-robot-enrol"},
 		{"robotd", "robotd.env", "TROUPE_ROBOTD_", nil, "data",
 			[]string{"ID=r1", "PAGE=off", "BROKER=mqtt://127.0.0.1:1", "DATA=" + filepath.Join(out, "r1")}, "robotd/robotd-enrol"},
 	} {

@@ -19,7 +19,8 @@ func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 	if w.robotProxies[id] == nil {
 		w.robotProxies[id] = newProxy(w.t, w.address)
 	}
-	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)}, append(w.engineFlag(), flags...)...)
+	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)},
+		append(w.engineFlag(), flags...)...)
 	return launch(w.t, disk, program(w.t, "robotd"), args, nil)
 }
 

@@ -35,8 +35,9 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 		id := fmt.Sprintf("r%d", i+1)
 		ids = append(ids, id)
 		running.Go(func() {
-			cfg := robot.Config{ID: id, Broker: all.url(), Engine: w.variant.engine(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}),
-				Tick: 100 * time.Millisecond}
+			cfg := robot.Config{ID: id, Broker: all.url(), Engine: w.variant.engine(), Data: filepath.Join(w.folder, id),
+				Driver: sim.New(sim.Config{}),
+				Tick:   100 * time.Millisecond}
 			for _, f := range set {
 				f(&cfg)
 			}

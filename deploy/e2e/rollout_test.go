@@ -17,15 +17,18 @@ import (
 
 // rolloutFiles are the library and the plans of the test: glow needs the light alone, so it fails where that is broken.
 var rolloutFiles = map[string]string{
-	"rest.yaml":    "act: rest\nname: {en: Rest}\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n",
-	"light.yaml":   "act: light\nname: {en: Light}\nactions:\n- {type: led, start_ms: 0, end_ms: 200, colour: \"#20c0ff\", pattern: solid}\n",
-	"walk.yaml":    "act: walk\nname: {en: Walk}\nactions:\n- {type: goto, start_ms: 0, end_ms: 60000, point: entrance}\n",
-	"still.yaml":   "story: still\nname: {en: Still}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n",
-	"quiet.yaml":   "story: quiet\nname: {en: Quiet}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n",
-	"glow.yaml":    "story: glow\nname: {en: Glow}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: light}\n",
-	"stroll.yaml":  "story: stroll\nname: {en: Stroll}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: walk}\n",
-	"waves.yaml":   "waves:\n- {name: canary, selector: {labels: [{key: ring, value: first}]}, soak_s: 2}\n- {name: second, selector: {labels: [{key: ring, value: second}]}, max_failure_percent: 20, min_decided: 3, soak_s: 2}\n- {name: rest, percent: 100, soak_s: 2}\nconfirm_s: 10\nactivate_s: 10\nwatch_health: false\n",
-	"watched.yaml": "waves:\n- {name: canary, selector: {labels: [{key: ring, value: first}]}, soak_s: 30}\n- {name: rest, percent: 100, soak_s: 2}\nwatch_health: false\n",
+	"rest.yaml":   "act: rest\nname: {en: Rest}\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n",
+	"light.yaml":  "act: light\nname: {en: Light}\nactions:\n- {type: led, start_ms: 0, end_ms: 200, colour: \"#20c0ff\", pattern: solid}\n",
+	"walk.yaml":   "act: walk\nname: {en: Walk}\nactions:\n- {type: goto, start_ms: 0, end_ms: 60000, point: entrance}\n",
+	"still.yaml":  "story: still\nname: {en: Still}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n",
+	"quiet.yaml":  "story: quiet\nname: {en: Quiet}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: rest}\n",
+	"glow.yaml":   "story: glow\nname: {en: Glow}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: light}\n",
+	"stroll.yaml": "story: stroll\nname: {en: Stroll}\nlanguages: [en]\nrepeat: loop\nacts:\n- {act: walk}\n",
+	"waves.yaml": "waves:\n- {name: canary, selector: {labels: [{key: ring, value: first}]}, soak_s: 2}\n" +
+		"- {name: second, selector: {labels: [{key: ring, value: second}]}, max_failure_percent: 20, min_decided: 3, soak_s: 2}\n" +
+		"- {name: rest, percent: 100, soak_s: 2}\nconfirm_s: 10\nactivate_s: 10\nwatch_health: false\n",
+	"watched.yaml": "waves:\n- {name: canary, selector: {labels: [{key: ring, value: first}]}, soak_s: 30}\n" +
+		"- {name: rest, percent: 100, soak_s: 2}\nwatch_health: false\n",
 }
 
 // rolloutRobot is how far a robot of a rollout is.

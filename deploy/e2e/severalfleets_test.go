@@ -30,7 +30,8 @@ func startSeveralFleets(t *testing.T, names ...string) *severalFleets {
 		if err := os.WriteFile(users, []byte("fleetd-"+name+" fleetd\n"+name+"-r1 robot\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text, err := exec.Command(program(t, "broker"), "acl", "--for", "nats", "--open", "--own-account", "--namespace", name, "--users", users).Output()
+		text, err := exec.Command(program(t, "broker"), "acl", "--for", "nats", "--open", "--own-account", "--namespace", name, "--users",
+			users).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,8 +39,10 @@ func startSeveralFleets(t *testing.T, names ...string) *severalFleets {
 	}
 	broker, database := "mqtt://"+natstest.Start(t, "accounts {\n"+accounts.String()+"}\n", "").Address, pgtest.Start(t)
 	for _, name := range names {
-		fleetd := launch(t, "fleetd-"+name, program(t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--engine", "nats", "--broker", broker,
-			"--namespace", name, "--name", "fleetd-" + name, "--database", database + "&search_path=" + name, "--spool", filepath.Join(f.folder, name+".stops")}, nil)
+		fleetd := launch(t, "fleetd-"+name, program(t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--engine", "nats",
+			"--broker", broker,
+			"--namespace", name, "--name", "fleetd-" + name, "--database", database + "&search_path=" + name, "--spool",
+			filepath.Join(f.folder, name+".stops")}, nil)
 		launch(t, name+"-r1", program(t, "robotd"), []string{"--id", name + "-r1", "--engine", "nats", "--broker", broker, "--namespace", name,
 			"--data", filepath.Join(f.folder, name+"-r1"), "--config", scenarioFile("robot.yaml")}, nil)
 		f.fleetd = fleetd // the last one
@@ -105,7 +108,8 @@ func TestTwoFleetsOnOneNATSAndOnePostgres(t *testing.T) {
 	}
 	f.run(0, append(append([]string{"stop", "release", "--context", "museum,lobby", "--why", "clear"}, museum...), lobby...)...)
 	f.fleetd.kill()
-	if says := f.run(3, "stop", "--all", "--context", "museum,lobby"); !strings.Contains(says, "museum: done at ") || !strings.Contains(says, "lobby: NOT DONE: cannot reach fleetd at") {
+	if says := f.run(3, "stop", "--all", "--context", "museum,lobby"); !strings.Contains(says, "museum: done at ") ||
+		!strings.Contains(says, "lobby: NOT DONE: cannot reach fleetd at") {
 		t.Errorf("with the lobby's fleetd gone:\n%s", says)
 	}
 	if stops := f.latched("museum"); len(stops) != 1 {

@@ -80,8 +80,10 @@ type specWorld struct {
 var specWorlds = []specWorld{ // the one that plays longest first
 	{"operator", newOperatorPage, []string{"operatorday"}},
 	// authorimport expects that every act is right, so it is apart from the files that write drafts.
-	{"driving", newPerformingPage, []string{"assign", "authorimport", "faults", "manual-drive", "manual-frames", "manual-screen", "rollouts", "stops"}},
-	{"fleet", newPerformingPage, []string{"everywhere", "liststates", "overview", "policies", "press", "robot", "robotparts", "robots", "shell"}},
+	{"driving", newPerformingPage, []string{"assign", "authorimport", "faults", "manual-drive", "manual-frames", "manual-screen",
+		"rollouts", "stops"}},
+	{"fleet", newPerformingPage, []string{"everywhere", "liststates", "overview", "policies", "press", "robot", "robotparts",
+		"robots", "shell"}},
 	{"authors", newPerformingPage, []string{"audit", "author", "authoracts", "authorday", "authoredit", "authorxss"}},
 	// After the last spec of signin its address has to wait for every sign-in.
 	{"accounts", newAccountsPage, []string{"admin", "provider", "signin"}},

@@ -54,7 +54,8 @@ func running(t *testing.T, dir string, valid time.Duration) *fleet.Fleet {
 	}
 	f, err := fleet.Start(context.Background(), fleet.Config{
 		Database: "sqlite:" + filepath.Join(dir, "fleet.db"), Broker: "mqtt://127.0.0.1:1", HTTP: "127.0.0.1:0", HTTPFiles: pair,
-		Observation: fleet.Observation{Metrics: "127.0.0.1:0"}, Dev: true, Logger: slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil)),
+		Observation: fleet.Observation{Metrics: "127.0.0.1:0"}, Dev: true,
+		Logger: slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

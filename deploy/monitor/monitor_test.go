@@ -202,7 +202,8 @@ func panels(t *testing.T, name string) map[string]string {
 	}
 	queries, ids, taken := map[string]string{}, map[int]bool{}, map[[2]int]string{}
 	for _, p := range d.Panels {
-		if p.ID == 0 || ids[p.ID] || p.Title == "" || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 || p.Type != "stat" && p.Type != "timeseries" {
+		if p.ID == 0 || ids[p.ID] || p.Title == "" || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 || p.Type != "stat" &&
+			p.Type != "timeseries" {
 			t.Errorf("%s: panel %d %q is incomplete: %+v", name, p.ID, p.Title, p)
 		}
 		ids[p.ID] = true

@@ -27,7 +27,8 @@ type Node struct {
 	Cluster string
 	Nodes   []string
 	// Certificate, Key and CA are files in PEM form. Clients then have to present a certificate of that CA, which says
-	// who they are, and so have the other nodes, with a certificate of fleetd ca server --node. Without them clients need passwords, and nodes trust each other.
+	// who they are, and so have the other nodes, with a certificate of fleetd ca server --node. Without them clients need passwords, and nodes
+	// trust each other.
 	Certificate, Key, CA string
 }
 
@@ -126,7 +127,8 @@ func Build(ctx context.Context, root string) (path string, err error) {
 	if path, err = filepath.Abs(filepath.Join(root, ".cache", "programs", "nats-server")); err != nil {
 		return "", err
 	}
-	build := exec.CommandContext(ctx, "go", "-C", filepath.Join(root, "deploy", "tools"), "build", "-o", path, "github.com/nats-io/nats-server/v2")
+	build := exec.CommandContext(ctx, "go", "-C", filepath.Join(root, "deploy", "tools"), "build", "-o", path,
+		"github.com/nats-io/nats-server/v2")
 	build.Env = append(os.Environ(), "GOFLAGS=-trimpath") // one executable, whatever flags its caller runs with
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build nats-server: %w\n%s", err, out)

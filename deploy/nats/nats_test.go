@@ -11,7 +11,8 @@ import (
 
 func clustered() nats.Node {
 	return nats.Node{Name: "n2", MQTT: "0.0.0.0:8883", Store: "/var/lib/nats", Users: "users.conf", Cluster: "10.0.0.2:6222",
-		Nodes: []string{"n1.example:6222", "n2.example:6222", "n3.example:6222"}, Certificate: "/etc/nats/server.pem", Key: "/etc/nats/server.key", CA: "/etc/nats/ca.pem"}
+		Nodes: []string{"n1.example:6222", "n2.example:6222", "n3.example:6222"}, Certificate: "/etc/nats/server.pem",
+		Key: "/etc/nats/server.key", CA: "/etc/nats/ca.pem"}
 }
 
 func TestConfigurationOfOneNodeAndOfThree(t *testing.T) {

@@ -47,9 +47,12 @@ type service struct {
 }
 
 var services = []service{
-	{binary: "fleetd", name: "fleetd", unit: "fleetd", env: "fleetd.env", prefix: "TROUPE_FLEETD_", serve: []string{"serve"}, data: "/var/lib/troupe/fleetd",
-		more: []program.Flag{{Name: "broker-password", Type: "string", Usage: "password for the broker, if fleetd has no certificate; it is never a flag"}}},
-	{binary: "broker", name: "troupe-broker", unit: "troupe-broker", env: "broker.env", prefix: "TROUPE_BROKER_", data: "/var/lib/troupe/broker"},
+	{binary: "fleetd", name: "fleetd", unit: "fleetd", env: "fleetd.env", prefix: "TROUPE_FLEETD_", serve: []string{"serve"},
+		data: "/var/lib/troupe/fleetd",
+		more: []program.Flag{{Name: "broker-password", Type: "string",
+			Usage: "password for the broker, if fleetd has no certificate; it is never a flag"}}},
+	{binary: "broker", name: "troupe-broker", unit: "troupe-broker", env: "broker.env", prefix: "TROUPE_BROKER_",
+		data: "/var/lib/troupe/broker"},
 	{binary: "robotd", name: "robotd", unit: "robotd", env: "robotd.env", prefix: "TROUPE_ROBOTD_", data: "/var/lib/troupe/robotd",
 		unsaid: map[string]bool{"data": true}},
 }
@@ -97,7 +100,8 @@ func (s service) write(ctx context.Context, path, out string) error {
 	}
 	for name, text := range files {
 		at := filepath.Join(out, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o644)); err != nil { //nolint:gosec // packages are read by all
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o644)); err != nil {
+			//nolint:gosec // packages are read by all
 			return fmt.Errorf("write: %w", err)
 		}
 	}

@@ -51,7 +51,8 @@ func (k *Keeper) saveCopy() {
 	k.mu.Unlock()
 	err := c.write(now)
 	if c.stale = err != nil; c.stale && !c.failing {
-		k.Log.Error("accounts not kept on this machine: if fleetd starts without its database, it authenticates with older ones", "file", c.path, "error", err)
+		k.Log.Error("accounts not kept on this machine: if fleetd starts without its database, it authenticates with older ones", "file", c.path,
+			"error", err)
 	}
 	c.failing = c.stale
 }
@@ -106,9 +107,11 @@ func (k *Keeper) Restore() {
 		k.Log.Warn("nobody can sign in until the database answers: no accounts were kept on this machine", "file", k.copy.path)
 		return
 	case err != nil:
-		k.Log.Error("nobody can sign in until the database answers: the accounts that were kept on this machine cannot be read", "file", k.copy.path, "error", err)
+		k.Log.Error("nobody can sign in until the database answers: the accounts that were kept on this machine cannot be read", "file",
+			k.copy.path, "error", err)
 		return
 	}
 	k.replace(was.Accounts)
-	k.Log.Warn("using the accounts saved on this machine until the database answers", "file", k.copy.path, "written_at", was.WrittenAt, "users", len(was.Users), "tokens", len(was.Tokens))
+	k.Log.Warn("using the accounts saved on this machine until the database answers", "file", k.copy.path, "written_at", was.WrittenAt,
+		"users", len(was.Users), "tokens", len(was.Tokens))
 }

@@ -30,9 +30,11 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 	secret, later := auth.NewSecret(), time.Now().Add(time.Hour)
 	k := newKeeper(path, &log)
 	all := auth.Accounts{
-		Rev:    7,
-		Users:  []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}, Sites: []string{"lobby"}}, {Name: "ben", Roles: []auth.Role{auth.Operator}, Disabled: true}},
-		Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: later}, {ID: "2", Digest: auth.Digest(secret + "b"), User: "ben", ExpiresAt: later}},
+		Rev: 7,
+		Users: []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}, Sites: []string{"lobby"}},
+			{Name: "ben", Roles: []auth.Role{auth.Operator}, Disabled: true}},
+		Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: later}, {ID: "2", Digest: auth.Digest(secret + "b"),
+			User: "ben", ExpiresAt: later}},
 	}
 	k.install(all, nil)
 	k.saveCopy()
@@ -66,7 +68,8 @@ func TestTokenEndsWhenItExpires(t *testing.T) {
 	now := time.Now()
 	k.Now = func() time.Time { return now }
 	secret := auth.NewSecret()
-	k.install(auth.Accounts{Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: now.Add(time.Hour)}}}, nil)
+	k.install(auth.Accounts{Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna",
+		ExpiresAt: now.Add(time.Hour)}}}, nil)
 	for _, c := range []struct {
 		after time.Duration
 		err   error
@@ -83,7 +86,8 @@ func TestOlderReadOfAccountsReplacesNoNewerOne(t *testing.T) {
 	var log strings.Builder
 	k := newKeeper("", &log)
 	secret := auth.NewSecret()
-	with := auth.Accounts{Rev: 7, Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: time.Now().Add(time.Hour)}}}
+	with := auth.Accounts{Rev: 7, Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna",
+		ExpiresAt: time.Now().Add(time.Hour)}}}
 	k.install(with, nil)
 	k.install(auth.Accounts{Rev: 8, Users: with.Users}, nil)
 	if k.install(with, nil) {
@@ -176,7 +180,9 @@ func TestCopyIsWrittenAgainAfterAFailure(t *testing.T) {
 
 // awayDatabase makes changes of a database that is away.
 func awayDatabase() *change.Accounts {
-	return &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) { return nil, errors.New("the database is away") }}}
+	return &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) {
+		return nil, errors.New("the database is away")
+	}}}
 }
 
 // Nobody who starts fleetd while its database is away is sent to look for a typing error, and no
@@ -186,7 +192,8 @@ func TestNoPasswordIsWrongBeforeTheAccountsAreRead(t *testing.T) {
 	k := newKeeper(filepath.Join(t.TempDir(), "fleetd.accounts"), &log)
 	k.Restore()
 	for range 30 {
-		if _, _, err := k.SignIn(t.Context(), Attempt{User: "anna", Password: "a password", Address: "127.0.0.1"}); !errors.Is(err, ErrNoAccounts) {
+		if _, _, err := k.SignIn(t.Context(), Attempt{User: "anna", Password: "a password", Address: "127.0.0.1"}); !errors.Is(err,
+			ErrNoAccounts) {
 			t.Fatalf("signing in: %v", err)
 		}
 	}

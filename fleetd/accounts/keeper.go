@@ -92,7 +92,8 @@ var (
 	ErrTooOften    = errors.New("too many wrong passwords from this address")
 	ErrCrowded     = errors.New("too many people are signing in at once")
 	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
-	ErrNoAccounts  = errors.New("fleetd started while its database was away, and has no accounts on this machine that it can read: it knows nobody until the database answers")
+	ErrNoAccounts  = errors.New("fleetd started while its database was away, and has no accounts on this machine that it can read: it knows " +
+		"nobody until the database answers")
 )
 
 // Keeper authenticates requests.
@@ -154,8 +155,10 @@ type sessionActorKey struct{}
 // New makes a keeper that knows nobody.
 func New(d Deps) *Keeper {
 	k := &Keeper{
-		Deps: d, hashing: make(chan struct{}, hashers), strangersHashing: make(chan struct{}, hashers-1), strangersWaiting: make(chan struct{}, maxStrangers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
-		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, unsavedOpen: map[string]*opened{}, used: map[string]time.Time{}, unsavedEnd: map[string]*ended{},
+		Deps: d, hashing: make(chan struct{}, hashers), strangersHashing: make(chan struct{}, hashers-1), strangersWaiting: make(chan struct{},
+			maxStrangers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
+		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, unsavedOpen: map[string]*opened{},
+		used: map[string]time.Time{}, unsavedEnd: map[string]*ended{},
 	}
 	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
 	k.sessions = &scs.SessionManager{

@@ -13,7 +13,8 @@ import (
 )
 
 // AddUser adds a user; with an empty password the user cannot sign in with one.
-func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by audit.Attribution) ([]schema.Problem, error) {
+func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, password string,
+	by audit.Attribution) ([]schema.Problem, error) {
 	if password != "" {
 		if found := auth.PasswordProblems("/password", password); len(found) > 0 {
 			return found, nil
@@ -29,7 +30,8 @@ func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, pas
 
 // ChangeUser changes a user; change gets the user as it is. Disabling ends
 // the sessions of the user for good, and suspends the tokens until the user is enabled again.
-func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error) {
+func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution,
+	change func(*auth.User)) ([]schema.Problem, error) {
 	found, err := k.Changes.ChangeUser(ctx, p, name, audit.ActionUserSet, by, func(u *auth.User) {
 		was := u.Disabled
 		change(u)
@@ -67,7 +69,8 @@ func (k *Keeper) CheckPassword(ctx context.Context, name, password string) error
 }
 
 // AddToken makes a token of a user and returns its secret, which nobody can read again.
-func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by audit.Attribution) (secret string, made auth.Token, err error) {
+func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration,
+	by audit.Attribution) (secret string, made auth.Token, err error) {
 	secret, t = k.newToken(t, valid)
 	err = k.Changes.AddToken(ctx, p, t, by)
 	return secret, t, k.changed(ctx, nil, err)

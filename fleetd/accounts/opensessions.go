@@ -43,7 +43,8 @@ func (k *Keeper) ActiveSessions(user string) []ActiveSession {
 		if err != nil || !known || u.Disabled || epoch != u.Epoch || !k.Now().Before(row.ExpiresAt) || user != "" && user != name {
 			continue
 		}
-		s := ActiveSession{ID: sessionID(digest), User: name, Since: row.ExpiresAt.Add(-Lifetime), UsedAt: k.used[digest], ExpiresAt: row.ExpiresAt, digest: digest}
+		s := ActiveSession{ID: sessionID(digest), User: name, Since: row.ExpiresAt.Add(-Lifetime), UsedAt: k.used[digest],
+			ExpiresAt: row.ExpiresAt, digest: digest}
 		s.Address, _ = values[addressKey].(string)
 		s.Agent, _ = values[agentKey].(string)
 		all = append(all, s)

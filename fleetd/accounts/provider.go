@@ -49,12 +49,14 @@ func (k *Keeper) BeginWithProvider(ctx context.Context, next string) (string, *h
 
 // newAttemptCookie is the cookie of a sign-in under way; a negative age deletes it.
 func (k *Keeper) newAttemptCookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: k.AttemptCookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: k.Secure, MaxAge: age}
+	return &http.Cookie{Name: k.AttemptCookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: k.Secure,
+		MaxAge: age}
 }
 
 // FinishWithProvider ends a sign-in with the cookie and the query that the browser brought
 // back. It returns the cookies to set, also with an error, and the path to go to.
-func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back url.Values, address, before string) (cookies []*http.Cookie, next string, err error) {
+func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back url.Values, address,
+	before string) (cookies []*http.Cookie, next string, err error) {
 	if k.Provider == nil {
 		return nil, "", ErrNoProvider
 	}
@@ -81,7 +83,8 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 // refuse logs and audits a sign-in that was refused.
 func (k *Keeper) refuse(ctx context.Context, who provider.Person, why error) {
 	from := auth.Of(ctx).From
-	k.Log.Warn("sign-in refused", "provider", k.ProviderName(), "user", who.Name, "subject", who.Subject, "address", from.Address, "error", why)
+	k.Log.Warn("sign-in refused", "provider", k.ProviderName(), "user", who.Name, "subject", who.Subject, "address", from.Address,
+		"error", why)
 	target := "provider " + k.ProviderName()
 	if who.Name != "" {
 		target = "user " + who.Name

@@ -150,7 +150,8 @@ func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before stri
 // cookie is the cookie of a session; an empty value deletes it.
 func (k *Keeper) cookie(value string, expires time.Time) *http.Cookie {
 	c := k.sessions.Cookie
-	out := &http.Cookie{Name: c.Name, Value: value, Path: c.Path, HttpOnly: c.HttpOnly, SameSite: c.SameSite, Secure: c.Secure, Expires: expires}
+	out := &http.Cookie{Name: c.Name, Value: value, Path: c.Path, HttpOnly: c.HttpOnly, SameSite: c.SameSite, Secure: c.Secure,
+		Expires: expires}
 	if value == "" {
 		out.MaxAge = -1
 	}
@@ -255,7 +256,8 @@ func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
 
 func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
 	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest, e.note) }); err != nil {
-		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session, and this one too if it restarts", "ended_by", e.who.ID, "target", e.note.Target, "error", err)
+		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session, and this one "+
+			"too if it restarts", "ended_by", e.who.ID, "target", e.note.Target, "error", err)
 	}
 }
 

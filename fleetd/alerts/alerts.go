@@ -72,8 +72,9 @@ func OfRobot(r view.Robot) []Alert {
 	own := slices.Clone(r.Alerts)
 	if r.Adopted && r.Presence.Status == string(presence.Lost) {
 		own = append(own, schema.Alert{
-			ID: "fleetd-lost", Type: schema.AlertRobotLost, Level: schema.AlertError, Source: "presence", FirstTS: r.Presence.Since, Detail: r.Presence.Why,
-			Hint: "look whether it has power and network; what it does without a link follows from its settings",
+			ID: "fleetd-lost", Type: schema.AlertRobotLost, Level: schema.AlertError, Source: "presence", FirstTS: r.Presence.Since,
+			Detail: r.Presence.Why,
+			Hint:   "look whether it has power and network; what it does without a link follows from its settings",
 		})
 	}
 	if r.Adopted && len(r.Latches) > 0 {
@@ -124,16 +125,21 @@ func (s *Source) OfRollouts(ctx context.Context, sites []string) ([]Alert, error
 			what = r.Name + " (" + what + ")"
 		}
 		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: what + ": " + cmp.Or(r.Why, r.Waits()), FirstTS: timeOf(r.CreatedAt)}
-		failed := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool { return w.State == rollout.WaveFailed || w.State == rollout.WaveInconclusive })
+		failed := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool {
+			return w.State == rollout.WaveFailed || w.State == rollout.WaveInconclusive
+		})
 		switch {
 		case r.State == rollout.WaitingForApproval:
-			a.Type, a.Level, a.Hint = schema.AlertRolloutApproval, schema.AlertInfo, "fleetd rollout get "+r.ID+" shows it; fleetd rollout approve "+r.ID+" DIGEST lets it start"
+			a.Type, a.Level, a.Hint = schema.AlertRolloutApproval, schema.AlertInfo, "fleetd rollout get "+r.ID+" shows it; fleetd rollout approve "+
+				r.ID+" DIGEST lets it start"
 		case r.State == rollout.Paused && failed >= 0:
 			a.Type, a.Level, a.FirstTS = schema.AlertRolloutPaused, schema.AlertError, timeOf(r.Waves[failed].EndedAt)
-			a.Hint = fmt.Sprintf("look at its failures with fleetd rollout get %[1]s; then fleetd rollout rollback %[1]s, or resume, retry or abort", r.ID)
+			a.Hint = fmt.Sprintf("look at its failures with fleetd rollout get %[1]s; then fleetd rollout rollback %[1]s, or resume, retry or abort",
+				r.ID)
 		case r.State == rollout.RollbackIncomplete && s.Now().Sub(r.EndedAt) < incompleteFor:
 			a.Type, a.Level, a.FirstTS = schema.AlertRollbackIncomplete, schema.AlertError, timeOf(r.EndedAt)
-			a.Hint = fmt.Sprintf("fleetd rollout robots %[1]s --state NOT_RESTORED names the robots; fleetd rollout rollback %[1]s tries them again", r.ID)
+			a.Hint = fmt.Sprintf("fleetd rollout robots %[1]s --state NOT_RESTORED names the robots; fleetd rollout rollback %[1]s tries them again",
+				r.ID)
 		default:
 			continue
 		}
@@ -184,7 +190,8 @@ func (s *Source) OfBackups(ctx context.Context) ([]Alert, error) {
 	a := schema.Alert{
 		ID: "backup", Source: "backup", Type: schema.AlertBackupOld, Level: schema.AlertWarn, FirstTS: timeOf(due),
 		Detail: fmt.Sprintf("the newest backup is of %s, and one is expected every %s", at, limit),
-		Hint:   "on fleetd's computer, look at systemctl status fleetd-backup, or make one with fleetd backup FILE; the setting backup-max-age-days says how old it may be",
+		Hint: "on fleetd's computer, look at systemctl status fleetd-backup, or make one with fleetd backup FILE; the setting " +
+			"backup-max-age-days says how old it may be",
 	}
 	if !made {
 		a.Detail = fmt.Sprintf("no backup was made since the database was created at %s, and one is expected every %s", at, limit)
@@ -234,8 +241,9 @@ func (s *Source) ForNotifications(ctx context.Context) (in notify.Input, err err
 	for _, a := range all {
 		_, seen := acked[a.Key()]
 		in.Alerts = append(in.Alerts, notify.Alert{
-			Robot: a.Robot, Rollout: a.Rollout, Schedule: a.Schedule, Site: a.Labels[auth.SiteLabel], ID: a.ID, Type: a.Type, Level: a.Level, Source: a.Source,
-			Since: a.FirstTS, Detail: a.Detail, Hint: a.Hint, Acked: seen,
+			Robot: a.Robot, Rollout: a.Rollout, Schedule: a.Schedule, Site: a.Labels[auth.SiteLabel], ID: a.ID, Type: a.Type, Level: a.Level,
+			Source: a.Source,
+			Since:  a.FirstTS, Detail: a.Detail, Hint: a.Hint, Acked: seen,
 		})
 	}
 	return in, nil

@@ -96,7 +96,8 @@ func (s *server) about(t *operation.Table) {
 		if in.principal.May(auth.View) {
 			status = s.statusFor(in.principal)
 		} else {
-			status = Status{TS: status.TS, Broker: Health{OK: status.Broker.OK}, Database: Health{OK: true}, Latched: []latch.LatchedStop{}, Instances: []InstanceHealth{}}
+			status = Status{TS: status.TS, Broker: Health{OK: status.Broker.OK}, Database: Health{OK: true}, Latched: []latch.LatchedStop{},
+				Instances: []InstanceHealth{}}
 		}
 		return &answer[Status]{status}, nil
 	})
@@ -162,5 +163,6 @@ func (h *health) diskAnswer(ctx context.Context) error {
 }
 
 func databaseProblem(why string) *Problem {
-	return KindDatabase.Problem("the database accepts no writes: "+why, "robots continue, and you can still stop them; check the database, its server and its disk")
+	return KindDatabase.Problem("the database accepts no writes: "+why,
+		"robots continue, and you can still stop them; check the database, its server and its disk")
 }

@@ -119,7 +119,8 @@ func whyNot(d view.Detail, a score.Activity) (focused, truth bool, why string) {
 	case i < 0 && len(life.Conditions) < schema.MaxLifeConditions:
 		return false, false, "the robot has not evaluated its condition yet"
 	case i < 0:
-		return false, false, fmt.Sprintf("the state of the robot has room for %d conditions, and this one is not among them", schema.MaxLifeConditions)
+		return false, false, fmt.Sprintf("the state of the robot has room for %d conditions, and this one is not among them",
+			schema.MaxLifeConditions)
 	case !truth && why == "":
 		why = "its condition is not true, and the robot's state has no room to say why"
 	}

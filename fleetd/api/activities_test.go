@@ -28,8 +28,10 @@ func TestWhyAnActivityDoesNotStart(t *testing.T) {
 		focused, truth bool
 		why            string
 	}{
-		{"the set is on its way", &view.DesiredActivities{}, life(schema.LifeSolitary), greet, false, false, "the robot does not have this revision yet"},
-		{"the set was refused", &view.DesiredActivities{Phase: schema.DeployRejected, Reason: schema.ReasonWrongFleet}, life(schema.LifeSolitary), greet, false, false, "the robot does not have this revision: rejected wrong_fleet"},
+		{"the set is on its way", &view.DesiredActivities{}, life(schema.LifeSolitary), greet, false, false,
+			"the robot does not have this revision yet"},
+		{"the set was refused", &view.DesiredActivities{Phase: schema.DeployRejected, Reason: schema.ReasonWrongFleet}, life(schema.LifeSolitary),
+			greet, false, false, "the robot does not have this revision: rejected wrong_fleet"},
 		{"an old release", has, &schema.State{}, greet, false, false, "the robot reports no autonomous life; its release may be too old"},
 		{"no state", has, nil, greet, false, false, "the robot reports no autonomous life; its release may be too old"},
 		{"a part is not true", has, life(schema.LifeSolitary, nobody), greet, false, false, "people > 0 is not true: people is 0 for 12s"},
@@ -37,11 +39,15 @@ func TestWhyAnActivityDoesNotStart(t *testing.T) {
 		{"nothing keeps it", has, life(schema.LifeSolitary, schema.LifeCondition{Activity: "greet", True: true}), greet, false, true, ""},
 		{"it runs", has, focused, greet, true, false, ""},
 		{"life is disabled", has, life(schema.LifeDisabled), greet, false, false, "life is disabled"},
-		{"the robot protects itself", has, held, greet, false, false, "life is safeguard (safety_disabled); people > 0 is not true: people is 0 for 12s"},
-		{"no condition", has, life(schema.LifeSolitary), score.Activity{ID: "greet"}, false, false, "it has no condition (launch.when), so it starts only on request: life/focus"},
+		{"the robot protects itself", has, held, greet, false, false,
+			"life is safeguard (safety_disabled); people > 0 is not true: people is 0 for 12s"},
+		{"no condition", has, life(schema.LifeSolitary), score.Activity{ID: "greet"}, false, false,
+			"it has no condition (launch.when), so it starts only on request: life/focus"},
 		{"not evaluated", has, life(schema.LifeSolitary), greet, false, false, "the robot has not evaluated its condition yet"},
-		{"no room for the condition", has, life(schema.LifeSolitary, make([]schema.LifeCondition, schema.MaxLifeConditions)...), greet, false, false, "the state of the robot has room for 24 conditions, and this one is not among them"},
-		{"no room for the reason", has, life(schema.LifeSolitary, schema.LifeCondition{Activity: "greet"}), greet, false, false, "its condition is not true, and the robot's state has no room to say why"},
+		{"no room for the condition", has, life(schema.LifeSolitary, make([]schema.LifeCondition, schema.MaxLifeConditions)...), greet, false,
+			false, "the state of the robot has room for 24 conditions, and this one is not among them"},
+		{"no room for the reason", has, life(schema.LifeSolitary, schema.LifeCondition{Activity: "greet"}), greet, false, false,
+			"its condition is not true, and the robot's state has no room to say why"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := view.Detail{Robot: view.Robot{Activities: c.desired}, State: c.state}

@@ -38,14 +38,16 @@ type alertList struct {
 var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
 
 // alertColumns are the columns of a table of alerts.
-const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | SCHEDULE schedule | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
+const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | SCHEDULE schedule | LEVEL level | TYPE type | WHAT detail | " +
+	"ACKNOWLEDGED acknowledged.by | " +
 	"NOTE acknowledged.note | ID id"
 
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
 		Summary: "List the alerts of robots, rollouts, schedules and backups, the worst first",
-		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or backups that are old; when it is over, it leaves " +
+		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or " +
+			"backups that are old; when it is over, it leaves " +
 			"the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.",
 		Use:     "alert list",
 		Columns: alertColumns,
@@ -136,7 +138,8 @@ type ackRequest struct {
 }
 
 // ackAlert acknowledges one of these alerts.
-func (s *server) ackAlert(ctx context.Context, p auth.Principal, among []alerts.Alert, id, of string, w ackRequest) (*answer[RobotAlert], error) {
+func (s *server) ackAlert(ctx context.Context, p auth.Principal, among []alerts.Alert, id, of string,
+	w ackRequest) (*answer[RobotAlert], error) {
 	i := slices.IndexFunc(among, func(a alerts.Alert) bool { return a.ID == id })
 	if i < 0 {
 		return nil, KindNotFound.Problem(of+" has no alert "+id+" now", "it may be over; fleetd alert list shows the present ones")

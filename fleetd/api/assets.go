@@ -154,7 +154,8 @@ func (s *server) upload(o *huma.Operation) {
 func (s *server) limitUploads(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if r.ContentLength > score.MaxAsset {
-		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots accept at most "+strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
+		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots accept at most "+
+			strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
 		return
 	}
 	select {
@@ -190,8 +191,10 @@ func (u *upload) Read(b []byte) (int, error) {
 }
 
 func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) Asset {
-	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{},
-		Format: a.Details.Format, LengthMS: a.Details.LengthMS, RateHz: a.Details.RateHz, Channels: a.Details.Channels, Width: a.Details.Width, Height: a.Details.Height}
+	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size,
+		At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{},
+		Format: a.Details.Format, LengthMS: a.Details.LengthMS, RateHz: a.Details.RateHz, Channels: a.Details.Channels, Width: a.Details.Width,
+		Height: a.Details.Height}
 	for _, u := range uses {
 		use := AssetUse{Story: u.Of.ID, Rev: u.Rev, Newest: u.Newest, Robots: s.visibleIDs(p, u.Robots)}
 		if u.Of.Kind == library.KindActivity {
@@ -244,7 +247,8 @@ func (s *server) refuseDeleteAsset(ctx context.Context, p auth.Principal, name s
 	return nil
 }
 
-func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (*answer[Uploaded], error) {
+func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte,
+	by audit.Attribution) (*answer[Uploaded], error) {
 	up, problems, err := s.Library.PutAsset(ctx, p, name, body, by)
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)
@@ -252,7 +256,8 @@ func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, bo
 	if len(problems) > 0 {
 		return nil, refusal(findings(requestPart(problems[0]), problems))
 	}
-	return &answer[Uploaded]{Uploaded{Asset: s.assetOf(p, up.Asset, nil), Unchanged: up.Unchanged, Stale: idsOf(up.Stale, library.KindStory), StaleActivities: idsOf(up.Stale, library.KindActivity)}}, nil
+	return &answer[Uploaded]{Uploaded{Asset: s.assetOf(p, up.Asset, nil), Unchanged: up.Unchanged, Stale: idsOf(up.Stale, library.KindStory),
+		StaleActivities: idsOf(up.Stale, library.KindActivity)}}, nil
 }
 
 // requestPart returns the part of the request that a problem of an asset is about.

@@ -222,7 +222,8 @@ func (a *answerHead) problem() string {
 // operationOf finds the operation of a request; the zero value if there is none.
 func operationOf(all []operation.Operation, r *http.Request) (found operation.Row) {
 	for _, o := range all {
-		if o.Method == r.Method && matches(o.Route(), r.URL.Path) && (found.ID == "" || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
+		if o.Method == r.Method && matches(o.Route(), r.URL.Path) &&
+			(found.ID == "" || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
 			found = o.Row
 		}
 	}

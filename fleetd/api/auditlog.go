@@ -76,7 +76,8 @@ func (s *server) auditLog(t *operation.Table) {
 		Hash string `query:"head_hash" maxLength:"64" doc:"its hash; both or neither"`
 	}) (*answer[audit.Verdict], error) {
 		if (in.Seq == 0) != (in.Hash == "") {
-			return nil, KindInvalid.Problem("head_seq and head_hash name one head together, and one of them is missing", "send both, as an earlier check answered them, or neither")
+			return nil, KindInvalid.Problem("head_seq and head_hash name one head together, and one of them is missing",
+				"send both, as an earlier check answered them, or neither")
 		}
 		if !s.verifying.TryLock() { // it reads the whole table
 			return nil, KindBusy.Problem("the audit is being verified for somebody else", "try again in a moment")

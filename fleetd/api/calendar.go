@@ -132,8 +132,9 @@ func (s *server) sites(t *operation.Table) {
 		Summary:     "List sites with their opening hours, maintenance windows and maps",
 		Description: "Also those that fleetd knows only as the label site of robots: then zone is empty.",
 		Use:         "site list",
-		Columns:     "SITE id | ROBOTS robots | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText()",
-		None:        "no site has hours or windows yet: fleetd site hours SITE",
+		Columns: "SITE id | ROBOTS robots | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | " +
+			"CLOSING CloseText()",
+		None: "no site has hours or windows yet: fleetd site hours SITE",
 	}, func(ctx context.Context, in *noInput) (*answer[SiteList], error) {
 		rows, err := s.Schedules.Sites(ctx)
 		if err != nil {
@@ -174,7 +175,8 @@ func (s *server) sites(t *operation.Table) {
 		Summary: "Get the hours and windows of a site",
 		Use:     "site get SITE",
 		Example: "site get berlin",
-		Columns: "SITE id | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText() | CHANGED changed_at | BY changed_by",
+		Columns: "SITE id | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText() | " +
+			"CHANGED changed_at | BY changed_by",
 	}, func(ctx context.Context, in *PathSite) (*answer[Site], error) {
 		row, err := s.site(ctx, in.principal, in.ID)
 		if err != nil {

@@ -106,9 +106,11 @@ func nameIn(c enrol.Certificate) string {
 	return leaf.Subject.CommonName
 }
 
-func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in audit.Attribution) (*answer[RevokedCertificate], error) {
+func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string,
+	in audit.Attribution) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial),
+			"write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
 	}
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)

@@ -150,7 +150,9 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 		return nil, s.fail(err, "the command "+o.Verb)
 	}
 	if stop && !s.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.AnswerTimeout.String(), "stop the robots at the robots")
+		return nil, KindBroker.Problem(
+			"the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+
+				command.AnswerTimeout.String(), "stop the robots at the robots")
 	}
 	if !loaded && (o.Selector.All || o.Selector.NeedsView()) {
 		return nil, s.stopIncomplete(len(x.Commands))
@@ -269,7 +271,8 @@ func unknownRobotProblems(sel selector.Selector, unknown []string) []schema.Prob
 	for _, id := range unknown {
 		for i, named := range sel.IDs {
 			if named == id {
-				out = append(out, schema.NewProblem(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", addingHint(id)))
+				out = append(out, schema.NewProblem(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+
+					" belongs to this fleet", addingHint(id)))
 			}
 		}
 	}

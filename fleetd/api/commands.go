@@ -147,7 +147,8 @@ func (s *server) commands(t *operation.Table) {
 }
 
 // cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.
-func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by audit.Attribution, prefer string) (*answer[CancelResult], error) {
+func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by audit.Attribution,
+	prefer string) (*answer[CancelResult], error) {
 	c, err := s.Commands.Get(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
@@ -175,7 +176,8 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if err != nil {
 		return nil, fmt.Errorf("encode the cancellation of command %s: %w", id, err)
 	}
-	asked, err := s.issue(ctx, p, CommandRequest{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.Who, Why: by.Why}, prefer, "")
+	asked, err := s.issue(ctx, p, CommandRequest{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}},
+		By: by.Who, Why: by.Why}, prefer, "")
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,8 @@ func (s *server) explainCondition(ctx context.Context, robot, condition string) 
 	case err != nil:
 		return nil, err
 	case !s.Status().Broker.OK:
-		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
+		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker",
+			"try again when the connection is back")
 	case !connected(d.Robot):
 		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked: it is "+d.Presence.Status, "choose a robot that is online")
 	}
@@ -76,15 +77,19 @@ func (s *server) explainCondition(ctx context.Context, robot, condition string) 
 	a, err := s.Questions.Ask(ctx, robot, v, verb.ExplainCondition{Condition: verb.Text(condition)})
 	switch {
 	case errors.Is(err, dispatch.ErrNoAnswer):
-		return nil, KindNoAnswer.Problem("robot "+robot+" did not say whether the condition is true: "+err.Error(), "try again; if it never answers, look at the robot")
+		return nil, KindNoAnswer.Problem("robot "+robot+" did not say whether the condition is true: "+err.Error(),
+			"try again; if it never answers, look at the robot")
 	case errors.Is(err, dispatch.ErrNotSent) && ctx.Err() == nil:
-		return nil, KindBroker.Problem("robot "+robot+" was not asked: "+err.Error(), "try again; fleetd version shows the connection to the broker")
+		return nil, KindBroker.Problem("robot "+robot+" was not asked: "+err.Error(),
+			"try again; fleetd version shows the connection to the broker")
 	case err != nil:
 		return nil, s.fail(err, "robot "+robot)
 	case a.Status != schema.StatusSucceeded && (a.Reason == schema.ReasonBadRequest || a.Reason == schema.ReasonUnknownActivity):
-		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/condition", string(a.Reason), a.Detail, "fleetd condition keys lists what conditions may name")}))
+		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/condition", string(a.Reason), a.Detail,
+			"fleetd condition keys lists what conditions may name")}))
 	case a.Status != schema.StatusSucceeded:
-		return nil, KindNoAnswer.Problem(strings.TrimSuffix("robot "+robot+" refuses to say whether the condition is true: "+string(a.Reason)+": "+a.Detail, ": "), "its release may be too old")
+		return nil, KindNoAnswer.Problem(strings.TrimSuffix("robot "+robot+" refuses to say whether the condition is true: "+string(a.Reason)+
+			": "+a.Detail, ": "), "its release may be too old")
 	}
 	why, isTrue := strings.CutPrefix(a.Detail, "true")
 	return &answer[Explanation]{Explanation{True: isTrue, Why: strings.TrimPrefix(why, "; ")}}, nil

@@ -133,17 +133,20 @@ func (s *server) decommission(ctx context.Context, in *idAndBody[DecommissionReq
 		return nil, s.loading("whether robot " + in.ID + " belongs to this fleet")
 	}
 	if known && !seen.Adopted {
-		return nil, KindNotFound.Problem("robot "+in.ID+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
+		return nil, KindNotFound.Problem("robot "+in.ID+" does not belong to this fleet",
+			"fleetd robot orphans lists the retained documents of such robots")
 	}
 	if known && seen.Presence.Status == string(presence.Unknown) && !in.Body.Yes {
-		return nil, KindOnline.Problem("robot "+in.ID+" may be online: "+seen.Presence.Why, "try again when fleetd knows its presence; or confirm with yes (--yes) that it is stopped and disconnected if it is online")
+		return nil, KindOnline.Problem("robot "+in.ID+" may be online: "+seen.Presence.Why,
+			"try again when fleetd knows its presence; or confirm with yes (--yes) that it is stopped and disconnected if it is online")
 	}
 	if known && connected(seen.Robot) && !in.Body.Yes {
 		return nil, KindOnline.Problem("robot "+in.ID+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
 	d, err := s.Decommissions.Begin(ctx, in.principal, in.ID, attribute(in.principal, in.Body.Attribution))
 	if errors.Is(err, change.ErrConflict) {
-		return nil, KindConflict.Problem("robot "+in.ID+" is being removed already", "fleetd robot decommission "+in.ID+" --status shows the progress")
+		return nil, KindConflict.Problem("robot "+in.ID+" is being removed already", "fleetd robot decommission "+in.ID+
+			" --status shows the progress")
 	}
 	if err != nil {
 		return nil, s.fail(err, "robot "+in.ID)
@@ -160,7 +163,8 @@ func (s *server) deleteOrphan(ctx context.Context, in *idAndReason) (*answer[vie
 			continue
 		}
 		if seen, _ := s.View.Robot(in.ID); connected(seen.Robot) {
-			return nil, KindOnline.Problem("robot "+in.ID+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
+			return nil, KindOnline.Problem("robot "+in.ID+" is online and would publish its documents again",
+				"adopt it, or revoke it and switch it off")
 		}
 		if err := s.Decommissions.DeleteDocuments(ctx, in.principal, in.ID, in.attribution(in.principal)); err != nil {
 			return nil, s.fail(err, "orphan "+in.ID)

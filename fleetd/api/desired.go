@@ -145,7 +145,8 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 	if p := w.Places; p != nil {
 		parts++
 		if len(p.Body) > 0 && p.SHA256 != "" {
-			return a, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}
+			return a, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value", "the places have both a body and a digest",
+				"send one of them")}
 		}
 	}
 	if p := w.Points; p != nil {
@@ -160,7 +161,8 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 		a.Revert = schema.TopicKind("desired_" + w.Previous)
 	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.NewProblem("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}
+		return a, []schema.Problem{schema.NewProblem("", "bad_value",
+			fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil
@@ -181,7 +183,8 @@ func (s *server) setDesired(ctx context.Context, in *bodyOf[DesiredRequest]) (*a
 	if err := s.failedSelected(err, "desired", in.Body.Selector, found, total); err != nil {
 		return nil, err
 	}
-	out := DesiredResult{DryRun: in.Body.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter), Pinned: c.Pinned}
+	out := DesiredResult{DryRun: in.Body.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated),
+		Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter), Pinned: c.Pinned}
 	for _, k := range c.NotReverted {
 		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
 	}
@@ -208,7 +211,8 @@ func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[Pro
 	out := ProgressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
 	for _, r := range visible(in.principal, selected(s.View.Robots(), sel)) {
 		report := s.View.Document(r.ID, desired.ReportOn[in.Topic])
-		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(fleetID, documents[r.ID].Rev, report, desired.Ignored(fleetID, documents[r.ID].Rev, report))})
+		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(fleetID, documents[r.ID].Rev, report,
+			desired.Ignored(fleetID, documents[r.ID].Rev, report))})
 	}
 	return &answer[ProgressList]{out}, nil
 }

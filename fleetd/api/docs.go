@@ -105,7 +105,8 @@ func docsOf(d *huma.OpenAPI) docs {
 		one := docsSchema{Name: name, Doc: s.Description}
 		for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
 			p := s.Properties[field]
-			one.Fields = append(one.Fields, docsField{Name: field, Doc: p.Description, Required: slices.Contains(s.Required, field), Type: docsTypeOf(p)})
+			one.Fields = append(one.Fields, docsField{Name: field, Doc: p.Description, Required: slices.Contains(s.Required, field),
+				Type: docsTypeOf(p)})
 		}
 		out.Schemas = append(out.Schemas, one)
 	}
@@ -113,14 +114,16 @@ func docsOf(d *huma.OpenAPI) docs {
 }
 
 func docsOperationOf(o *huma.Operation) docsOperation {
-	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Robots: rowOf(o).NoLine}
+	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description,
+		Robots: rowOf(o).NoLine}
 	out.Command, _ = o.Extensions[commandKey].(string)
 	if way, ok := o.Extensions[otherWayKey].(string); ok {
 		out.Command += " (" + way + ")"
 	}
 	out.Rights = rowOf(o).Right.String()
 	for _, p := range o.Parameters {
-		out.Parameters = append(out.Parameters, docsField{Name: p.Name, In: p.In, Doc: p.Description, Required: p.Required, Type: docsTypeOf(p.Schema)})
+		out.Parameters = append(out.Parameters, docsField{Name: p.Name, In: p.In, Doc: p.Description, Required: p.Required,
+			Type: docsTypeOf(p.Schema)})
 	}
 	if o.RequestBody != nil {
 		for _, kind := range slices.Sorted(maps.Keys(o.RequestBody.Content)) {

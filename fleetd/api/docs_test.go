@@ -43,10 +43,12 @@ func TestDocsShowEveryOperationOffline(t *testing.T) {
 		}
 	}
 	policy := answer.Header().Get("Content-Security-Policy")
-	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(page, "<script") || strings.Contains(page, "style=") {
+	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(page, "<script") ||
+		strings.Contains(page, "style=") {
 		t.Errorf("policy %q", policy)
 	}
-	if style := request(mux, rights(auth.View), "GET", "/docs/style.css"); style.Code != 200 || !strings.HasPrefix(style.Header().Get("Content-Type"), "text/css") {
+	if style := request(mux, rights(auth.View), "GET", "/docs/style.css"); style.Code != 200 ||
+		!strings.HasPrefix(style.Header().Get("Content-Type"), "text/css") {
 		t.Errorf("style: %d %s", style.Code, style.Header().Get("Content-Type"))
 	}
 }

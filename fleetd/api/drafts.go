@@ -69,7 +69,8 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 				return nil, refusal(inDocument(problems))
 			}
 		}
-		saved, problems, err := s.Library.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
+		saved, problems, err := s.Library.Save(ctx, in.principal, kind, in.ID, text, draftRev,
+			audit.Attribution{Who: actingName(in.principal, in.By)})
 		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{

@@ -156,14 +156,16 @@ func (s *server) renew(ctx context.Context, in *bodyOf[schema.RenewRequest]) (*a
 // robotOf returns the robot that a connection authenticates with its certificate.
 func robotOf(connection *tls.ConnectionState, issuer certificate.Issuer, now time.Time) (ca.Holder, error) {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
-		return ca.Holder{}, KindCertificate.Problem("no client certificate was presented", "connect with the robot's present certificate, directly and not through a proxy that hides it")
+		return ca.Holder{}, KindCertificate.Problem("no client certificate was presented",
+			"connect with the robot's present certificate, directly and not through a proxy that hides it")
 	}
 	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
 	if err != nil {
 		return holder, KindCertificate.Problem(err.Error(), "enrol the robot again with a new token")
 	}
 	if holder.Role != schema.RoleRobot {
-		return holder, KindCertificate.Problem("this is not the certificate of a robot", "use the robot's certificate; a fleetd instance issues its own")
+		return holder, KindCertificate.Problem("this is not the certificate of a robot",
+			"use the robot's certificate; a fleetd instance issues its own")
 	}
 	return holder, nil
 }

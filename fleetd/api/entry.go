@@ -217,11 +217,13 @@ func revisionOf(v library.Revision) Revision {
 
 func publishedOf(done library.Published) Published {
 	v := done.Revision
-	return Published{Kind: string(v.Kind), ID: v.ID, Revision: revisionOf(v), Unchanged: done.Unchanged, Stale: idsOf(done.Stale, library.KindStory), StaleActivities: idsOf(done.Stale, library.KindActivity)}
+	return Published{Kind: string(v.Kind), ID: v.ID, Revision: revisionOf(v), Unchanged: done.Unchanged,
+		Stale: idsOf(done.Stale, library.KindStory), StaleActivities: idsOf(done.Stale, library.KindActivity)}
 }
 
 func deletionOf(i library.Impact) Deletion {
-	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: nonNil(i.Clears), Stories: []StoryImpact{}, Activities: []ActivityImpact{}}
+	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: nonNil(i.Clears), Stories: []StoryImpact{},
+		Activities: []ActivityImpact{}}
 	for _, one := range i.Stories {
 		out.Stories = append(out.Stories, StoryImpact{
 			Story: one.ID, Before: one.Before, After: one.After, Rev: one.Rev,

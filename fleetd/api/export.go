@@ -29,7 +29,8 @@ func (s *server) export(t *operation.Table) {
 		Description: "One line for each robot that the parameters select; the first line names the columns.",
 		Example:     "robot list --csv",
 		More: func(o *huma.Operation) {
-			o.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+			o.Responses = map[string]*huma.Response{"200": {Description: "OK",
+				Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 		},
 	}, func(_ context.Context, in *RobotQuery) (*table, error) {
 		sel, err := in.selector()

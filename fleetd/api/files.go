@@ -122,13 +122,15 @@ func (s *server) files(t *operation.Table) {
 	})
 }
 
-func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by audit.Attribution) (*answer[Import], error) {
+func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool,
+	by audit.Attribution) (*answer[Import], error) {
 	end, err := s.heavy.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string]archived{}, skipWrong: skipWrong, dry: dry}
+	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}},
+		files: map[string]archived{}, skipWrong: skipWrong, dry: dry}
 	mapped := map[string]string{}
 	for _, m := range columns {
 		header, field, _ := strings.Cut(m, "=")
@@ -218,9 +220,11 @@ func (in *importing) list(p ImportProblem) {
 // hasRoom reports whether the texts of a file are within the bounds of an import, and adds a problem if not.
 func (in *importing) hasRoom(file string, text []byte) bool {
 	if in.textBytes += len(text); in.textBytes > maxTexts {
-		in.fault(file, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the texts have over %d bytes", maxTexts), "import a part of them at a time"))
+		in.fault(file, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the texts have over %d bytes", maxTexts),
+			"import a part of them at a time"))
 	} else if len(in.texts) > maxImported {
-		in.fault(file, schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("there are over %d acts, stories and activities", maxImported), "import a part of them at a time"))
+		in.fault(file, schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("there are over %d acts, stories and activities", maxImported),
+			"import a part of them at a time"))
 	}
 	return in.textBytes <= maxTexts && len(in.texts) <= maxImported
 }
@@ -273,7 +277,8 @@ func (in *importing) addYAML(file string, body []byte) {
 		}
 		kind, id := score.NameOf(text)
 		if kind == "" {
-			in.fault(file, schema.NewProblem("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
+			in.fault(file, schema.NewProblem("", score.CodeMissing, "it names neither an act nor a story nor an activity",
+				"begin it with act:, story: or activity: and an id, such as act: welcome"))
 			continue
 		}
 		in.add(library.Kind(kind), ImportEntry{ID: id, File: file}, text, library.Sheet{}, library.SheetEntry{})
@@ -312,7 +317,8 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 		text, err := io.ReadAll(io.LimitReader(r, left+1))
 		_ = r.Close() // it was read
 		if left -= int64(len(text)); err != nil || left < 0 {
-			in.fault(f.Name, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked), "split it"))
+			in.fault(f.Name, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked),
+				"split it"))
 			return
 		}
 		switch {
@@ -323,7 +329,8 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 		default:
 			name := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name))
 			if earlier, twice := in.files[name]; twice {
-				in.fault(f.Name, schema.NewProblem("", score.CodeDuplicateID, name+" is also the name of "+earlier.path, "give one of them another name"))
+				in.fault(f.Name, schema.NewProblem("", score.CodeDuplicateID, name+" is also the name of "+earlier.path,
+					"give one of them another name"))
 				continue
 			}
 			in.Assets = append(in.Assets, name)
@@ -365,7 +372,8 @@ func (in *importing) take(done library.Imported) {
 // answer refuses what is wrong, unless only asked or told to leave it out.
 func (in *importing) answer() (*answer[Import], error) {
 	if in.unlisted > 0 {
-		in.Problems = append(in.Problems, ImportProblem{Problem: schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed", in.unlisted), "correct the first ones, then import again")})
+		in.Problems = append(in.Problems, ImportProblem{Problem: schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed",
+			in.unlisted), "correct the first ones, then import again")})
 		in.unlisted = 0
 	}
 	if in.DryRun || in.Saved || !in.wrong() {

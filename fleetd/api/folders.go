@@ -98,7 +98,8 @@ func (s *server) folders(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "put-file", Method: http.MethodPut, Path: FilesPath + "{digest}", Tag: "folder", Right: auth.Edit,
 		Summary: "Upload a file by its digest",
-		Description: "WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB. An apply of a folder gives it a name; without a name " +
+		Description: "WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB. An apply of a folder gives it a name; " +
+			"without a name " +
 			"it is deleted after a while.",
 		Audit:   audit.ActionPut,
 		NoLine:  "fleetd apply uploads the files of assets with it",

@@ -88,7 +88,8 @@ func TestImportIsBounded(t *testing.T) {
 		return out.Bytes()
 	}
 	empty := &change.Library{Deps: change.Deps{
-		Now: time.Now, Store: storetest.Opened(storetest.Open(t, storetest.SQLite(t))), Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		Now: time.Now, Store: storetest.Opened(storetest.Open(t, storetest.SQLite(t))),
+		Catalogue: func() library.Catalogue { return library.Catalogue{} },
 	}}
 	for name, c := range map[string]struct {
 		format string

@@ -28,7 +28,8 @@ func (s *server) events(t *operation.Table) {
 		Summary: "List events of robots, the newest first",
 		Use:     "event list [ROBOT...]",
 		Short:   "list what happened to robots, the newest first",
-		Example: "event list\nevent list --level warn,error,safety --since 1h\nevent list r1 --type act_ended\nevent list --follow --level safety",
+		Example: "event list\nevent list --level warn,error,safety --since 1h\nevent list r1 --type act_ended\n" +
+			"event list --follow --level safety",
 		Long: "List what happened to robots, the newest first; with --follow the oldest of them first, and then each\n" +
 			"as it happens. Levels: info is what a robot does, warn what is not as it should be, error what was not\n" +
 			"done, safety what concerns the permission to move. topics.md lists the types of events.",

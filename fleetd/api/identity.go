@@ -134,7 +134,8 @@ func (s *server) makeToken(ctx context.Context, in *idAndBody[TokenRequest]) (*a
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: in.ID, Serial: in.Body.Serial, Labels: in.Body.Labels, CreatedAt: now, CreatedBy: actingName(in.principal, in.Body.Who), ExpiresAt: now.Add(valid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: in.ID, Serial: in.Body.Serial, Labels: in.Body.Labels, CreatedAt: now,
+		CreatedBy: actingName(in.principal, in.Body.Who), ExpiresAt: now.Add(valid)}
 	if err := s.Identities.NewToken(ctx, in.principal, row, in.Body.Why); err != nil {
 		return nil, s.fail(err, "robot "+in.ID)
 	}
@@ -164,7 +165,8 @@ func (s *server) identity(ctx context.Context, in *PathID) (*answer[Identity], e
 		})
 	}
 	for _, t := range held.Tokens {
-		out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt), Used: timeOf(t.UsedAt)})
+		out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt),
+			Used: timeOf(t.UsedAt)})
 	}
 	if len(out.Certificates)+len(out.Tokens) == 0 && out.Revoked == 0 {
 		return nil, KindNotFound.Problem("robot "+in.ID+" was never enrolled", "fleetd robot enrol "+in.ID+" makes a token for it")
@@ -183,7 +185,8 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 		return nil, invalidName(robot)
 	}
 	if robot == s.Status().Name {
-		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot), "fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
+		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot),
+			"fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
 	}
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)
@@ -196,9 +199,11 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
-	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Status().Broker.OK}
+	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status,
+		Broker: s.Status().Broker.OK}
 	if !in.DryRun {
-		s.Log.WarnContext(ctx, "robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who, "why", in.Why)
+		s.Log.WarnContext(ctx, "robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who,
+			"why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil
 }

@@ -49,6 +49,7 @@ func (s *server) intents(t *operation.Table) {
 		if err != nil {
 			return nil, fmt.Errorf("encode the intent %s: %w", in.Body.Name, err)
 		}
-		return s.sendCommand(ctx, in.principal, CommandRequest{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
+		return s.sendCommand(ctx, in.principal, CommandRequest{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who,
+			Why: in.Body.Why}, in.Prefer, in.Key)
 	})
 }

@@ -32,7 +32,8 @@ type entryAnswer struct {
 }
 
 // names are what examples are about, by kind.
-var names = map[library.Kind][2]string{library.KindAct: {"welcome", "hello"}, library.KindStory: {"museum", "shop"}, library.KindActivity: {"greet", "wave"}}
+var names = map[library.Kind][2]string{library.KindAct: {"welcome", "hello"}, library.KindStory: {"museum", "shop"},
+	library.KindActivity: {"greet", "wave"}}
 
 // ofKind completes the row of an operation that exists for acts, stories and activities. It replaces KIND in Use, Done,
 // Example and Columns by the kind, and NAME and OTHER in Example by names of entries. For acts it leaves out the column
@@ -293,7 +294,8 @@ func (s *server) validate(ctx context.Context, in *bodyOf[Validation]) (*answer[
 	return &answer[Validities]{out}, nil
 }
 
-func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, in ToPublish) (*answer[PublishedWith], error) {
+func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64,
+	in ToPublish) (*answer[PublishedWith], error) {
 	done, problems, err := s.Library.Publish(ctx, p, kind, id, draftRev, in.Acts, attribute(p, in.Attribution))
 	if err := s.failed(err, string(kind)+" "+id, inDocument(problems)); err != nil {
 		return nil, err
@@ -307,7 +309,8 @@ func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kin
 
 func (s *server) publishAll(ctx context.Context, in *bodyOf[Publication]) (*answer[Publications], error) {
 	if len(in.Body.Assets) > 0 && !in.Body.DryRun {
-		return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
+		return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/assets", score.CodeWrongField,
+			"assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
 	end, err := s.heavy.begin(ctx)
 	if err != nil {
@@ -326,7 +329,8 @@ func (s *server) publishAll(ctx context.Context, in *bodyOf[Publication]) (*answ
 	return &answer[Publications]{out}, nil
 }
 
-func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (*answer[Deletion], error) {
+func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect,
+	by audit.Attribution) (*answer[Deletion], error) {
 	if !p.SeesAll() {
 		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, attribute(p, by))
 		if err != nil {

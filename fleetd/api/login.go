@@ -57,13 +57,15 @@ func (s *server) logins(t *operation.Table) {
 
 func (s *server) allowLogin(ctx context.Context, in *bodyOf[AllowLogin]) (*answer[AllowedLogin], error) {
 	if in.principal.Kind != auth.KindSession {
-		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in to the console, then run fleetd login --browser again")
+		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this",
+			"sign in to the console, then run fleetd login --browser again")
 	}
 	code, err := s.Accounts.AllowLogin(ctx, in.principal, in.Body.Machine, in.Body.Challenge)
 	if err != nil {
 		return nil, s.fail(err, "the sign-in")
 	}
-	back := url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", in.Body.Port), Path: "/", RawQuery: url.Values{"code": {code}, "state": {in.Body.State}}.Encode()}
+	back := url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", in.Body.Port), Path: "/", RawQuery: url.Values{"code": {code},
+		"state": {in.Body.State}}.Encode()}
 	return &answer[AllowedLogin]{AllowedLogin{back.String()}}, nil
 }
 

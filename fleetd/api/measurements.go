@@ -78,9 +78,10 @@ func (s *server) measurements(t *operation.Table) {
 		Description: "The least, the mean and the greatest value of each interval. fleetd keeps a point a minute for a week and one each 15 " +
 			"minutes for a year, unless its settings say otherwise; from before that there is nothing. Intervals are as long as needed for at " +
 			"most so many points.",
-		Use:     "robot measurements ROBOT",
-		Example: "robot measurements r1\nrobot measurements r1 --since 1h --names battery,round_trip\nrobot measurements r1 --since 2026-03-01T00:00:00Z --csv",
-		Short:   "draw the battery, round trips and other measurements of a robot over time, or print them for a spreadsheet",
+		Use: "robot measurements ROBOT",
+		Example: "robot measurements r1\nrobot measurements r1 --since 1h --names battery,round_trip\n" +
+			"robot measurements r1 --since 2026-03-01T00:00:00Z --csv",
+		Short: "draw the battery, round trips and other measurements of a robot over time, or print them for a spreadsheet",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Names  []string  `query:"names" maxItems:"16" doc:"only these, with commas: battery, temperature, loop_lateness, round_trip, heartbeat_gap, silence_budget, speed"`
@@ -167,7 +168,8 @@ func (s *server) measurements(t *operation.Table) {
 			return nil, s.fail(err, "measurements")
 		}
 		return &answer[FleetMeasurements]{FleetMeasurements{
-			Name: row.Name, Unit: row.Unit, Text: row.Text, Since: schema.TimeOf(since), Until: schema.TimeOf(until), StepS: step, Points: all.points(),
+			Name: row.Name, Unit: row.Unit, Text: row.Text, Since: schema.TimeOf(since), Until: schema.TimeOf(until), StepS: step,
+			Points: all.points(),
 		}}, nil
 	})
 }
@@ -189,7 +191,8 @@ func (s *server) measuredTime(since, until time.Time, most time.Duration) (from,
 		problems = append(problems, schema.NewProblem("/since", "out_of_range", "since is not before until", "write an earlier since"))
 	case until.Sub(since) > most:
 		days := int(most / (24 * time.Hour))
-		problems = append(problems, schema.NewProblem("/since", "out_of_range", fmt.Sprintf("that are more than %d days", days), "write a later since, or an earlier until"))
+		problems = append(problems, schema.NewProblem("/since", "out_of_range", fmt.Sprintf("that are more than %d days", days),
+			"write a later since, or an earlier until"))
 	}
 	return since, until, problems
 }

@@ -20,7 +20,8 @@ func (unread) Authenticate(*http.Request) (auth.Principal, error) {
 func TestNobodyIsAskedToSignInWhileNobodyCan(t *testing.T) {
 	w := httptest.NewRecorder()
 	authenticate(unread{}, http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/v1/stops", nil))
-	if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || !strings.Contains(body, "stop robots at the robots") || strings.Contains(body, "fleetd login") {
+	if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || !strings.Contains(body, "stop robots at the robots") ||
+		strings.Contains(body, "fleetd login") {
 		t.Errorf("%d %s", w.Code, body)
 	}
 }

@@ -177,7 +177,8 @@ func (s *server) notifications(t *operation.Table) {
 		return &answer[NotificationList]{out}, nil
 	})
 	operation.Register(t, operation.Row{
-		ID: "resend-notification", Method: http.MethodPost, Path: "/notifications/{id}/resend", Tag: "notifications", Right: auth.Administer, FleetWide: true,
+		ID: "resend-notification", Method: http.MethodPost, Path: "/notifications/{id}/resend", Tag: "notifications", Right: auth.Administer,
+		FleetWide:   true,
 		Summary:     "Send a notification again that was delivered or given up",
 		Description: "It keeps its id, and is tried before newer ones of its receiver.",
 		Audit:       audit.ActionResend,
@@ -235,14 +236,17 @@ func (s *server) receivers(t *operation.Table) {
 		ID: "put-receiver", Method: http.MethodPut, Path: "/receivers/{id}", Tag: "notifications", Right: auth.Administer, FleetWide: true,
 		Summary: "Save a receiver of notifications",
 		Description: "Secrets that are left out stay as they are, unless the receiver is at another server now. " +
-			"fleetd sends nothing to addresses of its own machine and to link-local ones, unless --notify-allow names them, and follows no redirects.",
+			"fleetd sends nothing to addresses of its own machine and to link-local ones, unless --notify-allow names them, and follows " +
+			"no redirects.",
 		Audit:   audit.ActionReceiver,
 		Use:     "receiver put FILE",
 		Example: "receiver put phones.yaml",
 		Long: "Save the receiver that a file in YAML or JSON describes; --dry-run only checks it.\n\n" +
-			"  receiver: phones\n  kind: ntfy               # or webhook, email, alertmanager, slack\n  url: https://ntfy.example\n  topic: museum-robots\n" +
+			"  receiver: phones\n  kind: ntfy               # or webhook, email, alertmanager, slack\n  url: https://ntfy.example\n" +
+			"  topic: museum-robots\n" +
 			"  token: tk_4711           # a secret: stored sealed, never shown\n  language: de             # default en\n\n" +
-			"  receiver: crew\n  kind: email\n  server: mail.example:587 # STARTTLS; tls: tls encrypts from the first byte\n  user: troupe\n  password: secret\n" +
+			"  receiver: crew\n  kind: email\n  server: mail.example:587 # STARTTLS; tls: tls encrypts from the first byte\n  user: troupe\n" +
+			"  password: secret\n" +
 			"  from: troupe@museum.example\n  to: [crew@museum.example]",
 	}, func(ctx context.Context, in *struct {
 		PathNotify
@@ -303,7 +307,8 @@ func (s *server) receivers(t *operation.Table) {
 
 func receiverOf(r change.Receiver, d change.Deliveries) Receiver {
 	return Receiver{
-		ID: r.ID, Receiver: r.Receiver, Secrets: nonNil(r.Secrets), Waiting: d.Waiting, Dead: d.Dead, Last: timeOf(d.LastAt), Failing: d.LastFailureDetail,
+		ID: r.ID, Receiver: r.Receiver, Secrets: nonNil(r.Secrets), Waiting: d.Waiting, Dead: d.Dead, Last: timeOf(d.LastAt),
+		Failing: d.LastFailureDetail,
 		Changed: timeOf(r.ChangedAt), By: r.ChangedBy,
 	}
 }
@@ -335,7 +340,8 @@ func (s *server) notificationRoutes(t *operation.Table) {
 		Use:     "route put FILE",
 		Example: "route put night.yaml",
 		Long: "Save the route that a file in YAML or JSON describes; --dry-run only checks it.\n\n" +
-			"  route: night\n  receiver: phones\n  alerts: [robot_lost, robot_stopped]   # default: every alert\n  events: [act_failed]     # default: none\n" +
+			"  route: night\n  receiver: phones\n  alerts: [robot_lost, robot_stopped]   # default: every alert\n" +
+			"  events: [act_failed]     # default: none\n" +
 			"  level: error             # alerts of this level and above\n  sites: [berlin]\n" +
 			"  quiet: {zone: Europe/Berlin, windows: [{span: \"22:00-07:00\"}], through: critical}\n  group_s: 60\n  repeat_s: 14400\n" +
 			"  escalate: {after_s: 900, receiver: crew}",

@@ -51,7 +51,8 @@ func (s *server) activeSessions(t *operation.Table) {
 		out := activeSessionList{Sessions: []ActiveSession{}}
 		this := s.sessionOf(in.principal, s.cookiesOf(in.caller).session)
 		for _, o := range s.Accounts.ActiveSessions(user) {
-			one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
+			one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt),
+				This: o.ID == this}
 			if !o.UsedAt.IsZero() {
 				one.UsedAt = timeOf(o.UsedAt)
 			}

@@ -60,7 +60,8 @@ func pointsOf(caps *schema.Caps, places score.Places) RobotPoints {
 		}
 	}
 	for name, p := range places.Points {
-		if at := Point(p); all[name].From != PointTaught { // caps name a taught point only while the robot uses it: the place has not reached it yet
+		if at := Point(p); all[name].From != PointTaught {
+			// caps name a taught point only while the robot uses it: the place has not reached it yet
 			all[name] = RobotPoint{Name: name, From: PointFromPlaces, Known: all[name].Known, At: &at}
 		}
 	}

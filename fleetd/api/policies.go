@@ -131,9 +131,10 @@ func (s *server) policies(t *operation.Table) {
 		Summary: "List the policies in the order in which they decide",
 		Description: "A policy says which robots have a story, activities, settings, a mode or places, by their labels. Robots that join the " +
 			"fleet or get other labels have it, too. At most one policy decides each kind for a robot.",
-		Use:     "policy list",
-		Columns: "KIND kind | PLACE place | POLICY id | ROBOTS robots | CONTENT text | STATE State() | SELECTS selects | DECIDES decides | BY changed_by",
-		None:    "no policies",
+		Use: "policy list",
+		Columns: "KIND kind | PLACE place | POLICY id | ROBOTS robots | CONTENT text | STATE State() | SELECTS selects | DECIDES decides | " +
+			"BY changed_by",
+		None: "no policies",
 	}, func(ctx context.Context, in *struct{ caller }) (*answer[Policies], error) {
 		return s.listPolicies(ctx, in.principal)
 	})
@@ -150,8 +151,9 @@ func (s *server) policies(t *operation.Table) {
 		Summary: "Make or change a policy",
 		Description: "Its robots get what it says, but for those on which a person pinned what they have. With dry_run the answer says " +
 			"which robots these are, and which other policies select them.",
-		Audit:   audit.ActionPolicy,
-		Example: "policy put lobby --story museum -l site=lobby --place 10 --dry-run\npolicy put lobby --story museum -l site=lobby --place 10 --expect 3\npolicy put night --mode mnl --all\npolicy put lobby.yaml",
+		Audit: audit.ActionPolicy,
+		Example: "policy put lobby --story museum -l site=lobby --place 10 --dry-run\n" +
+			"policy put lobby --story museum -l site=lobby --place 10 --expect 3\npolicy put night --mode mnl --all\npolicy put lobby.yaml",
 	}, func(ctx context.Context, in *idAndBody[PolicyRequest]) (*answer[PolicyResult], error) {
 		return s.putPolicy(ctx, in.principal, in.ID, in.Body)
 	})
@@ -250,7 +252,8 @@ func (s *server) policyViews(p auth.Principal, all []policy.Policy) []Policy {
 func policyView(p policy.Policy) Policy {
 	return Policy{ID: p.ID, Version: p.Version, Place: p.Place, Robots: p.Selector.String(), Selector: p.Selector, Kind: kindOf(p.Topic()),
 		Text:    p.Content.String(),
-		Content: p.Content, Enabled: p.Enabled, Owner: p.Owner, ChangedAt: schema.TimeOf(p.ChangedAt), ChangedBy: p.ChangedBy, Why: p.Why, Rollout: p.Rollout}
+		Content: p.Content, Enabled: p.Enabled, Owner: p.Owner, ChangedAt: schema.TimeOf(p.ChangedAt), ChangedBy: p.ChangedBy, Why: p.Why,
+		Rollout: p.Rollout}
 }
 
 func (s *server) listPolicies(ctx context.Context, p auth.Principal) (*answer[Policies], error) {

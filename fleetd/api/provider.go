@@ -51,7 +51,8 @@ func (s *server) signInWithProvider(mux *http.ServeMux) {
 		http.Redirect(w, r, address, http.StatusSeeOther)
 	})
 	mux.HandleFunc("GET "+CallbackPath, func(w http.ResponseWriter, r *http.Request) {
-		cookies, next, err := s.Accounts.FinishWithProvider(r.Context(), cookieOf(r, s.Accounts.AttemptCookie()), r.URL.Query(), hostOf(r.RemoteAddr), cookieOf(r, s.Accounts.SessionCookie()))
+		cookies, next, err := s.Accounts.FinishWithProvider(r.Context(), cookieOf(r, s.Accounts.AttemptCookie()), r.URL.Query(),
+			hostOf(r.RemoteAddr), cookieOf(r, s.Accounts.SessionCookie()))
 		for _, c := range cookies {
 			http.SetCookie(w, c)
 		}
@@ -88,7 +89,8 @@ func cookieOf(r *http.Request, name string) string {
 // ownPath is next if it is a path of this console, else "/".
 func ownPath(next string) string {
 	at, err := url.Parse(next)
-	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") || at.Path == signInPage {
+	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") ||
+		strings.ContainsAny(next, "\\\r\n\t") || at.Path == signInPage {
 		return "/"
 	}
 	return next

@@ -109,13 +109,15 @@ func (s *server) flightRecords(t *operation.Table) {
 		return s.recordFile(in)
 	})
 	operation.Register(t, operation.Row{
-		ID: "send-record", Method: http.MethodPut, Path: strings.TrimPrefix(schema.RecordsPath, Prefix) + "{key}", Tag: "records", Right: auth.SelfProving,
+		ID: "send-record", Method: http.MethodPut, Path: strings.TrimPrefix(schema.RecordsPath, Prefix) + "{key}", Tag: "records",
+		Right:       auth.SelfProving,
 		Summary:     "Send a flight record to fleetd",
 		Description: "For robots, with their certificate, under the key of record/export. The key counts once.",
 		Audit:       audit.ActionFlightRecord,
 		NoLine:      "a robot sends a flight record that was asked for",
 		More: func(o *huma.Operation) {
-			o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
+			o.RequestBody = &huma.RequestBody{Required: true,
+				Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
 		},
 	}, func(ctx context.Context, in *recordUpload) (*struct{}, error) {
 		return nil, s.receiveRecord(ctx, in)
@@ -128,11 +130,14 @@ func (s *server) askRecord(ctx context.Context, in *idAndBody[RecordRequest]) (*
 	case err != nil:
 		return nil, err
 	case !s.Status().Broker.OK:
-		return nil, KindBroker.Problem("robot "+in.ID+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
+		return nil, KindBroker.Problem("robot "+in.ID+" cannot be asked: fleetd is not connected to the broker",
+			"try again when the connection is back")
 	case !connected(d.Robot):
-		return nil, KindNoAnswer.Problem("robot "+in.ID+" cannot be asked for its record: it is "+d.Presence.Status, "ask again when it is online; until then robotd record export on the robot writes the file")
+		return nil, KindNoAnswer.Problem("robot "+in.ID+" cannot be asked for its record: it is "+d.Presence.Status,
+			"ask again when it is online; until then robotd record export on the robot writes the file")
 	case d.Caps != nil && !slices.Contains(d.Caps.Verbs, exportVerb):
-		return nil, KindConflict.Problem("robot "+in.ID+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
+		return nil, KindConflict.Problem("robot "+in.ID+" does not send flight records: its release is too old",
+			"update robotd on it; robotd record export on the robot may know how to write the file")
 	}
 	last := time.Duration(cmp.Or(in.Body.LastMS, 600_000)) * time.Millisecond
 	r, key, err := s.Records.Ask(in.ID, last, actingName(in.principal, in.Body.Who), in.principal.Source(), in.Body.Why)
@@ -151,7 +156,8 @@ func (s *server) askRecord(ctx context.Context, in *idAndBody[RecordRequest]) (*
 }
 
 // sendExport sends the robot the command for a record.
-func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest, r *records.Record) error {
+func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest,
+	r *records.Record) error {
 	b, err := s.issue(ctx, p, CommandRequest{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: in.Why}, "", "")
 	if err != nil {
 		return err
@@ -164,7 +170,8 @@ func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string,
 func (s *server) record(in *OneRecord) (records.Record, error) {
 	r, known := s.Records.Get(in.ID, in.Record)
 	if !known {
-		return r, KindNotFound.Problem(fmt.Sprintf("this instance has no flight record %s of robot %s", in.Record, in.ID), fmt.Sprintf("fleetd keeps a record for %v; with several instances, the one that was asked has it. Ask for it again", records.KeepFor))
+		return r, KindNotFound.Problem(fmt.Sprintf("this instance has no flight record %s of robot %s", in.Record, in.ID),
+			fmt.Sprintf("fleetd keeps a record for %v; with several instances, the one that was asked has it. Ask for it again", records.KeepFor))
 	}
 	return r, nil
 }
@@ -213,7 +220,8 @@ func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
 		}
 		from.Robot = holder.Name
 	} else if in.principal.Kind != auth.KindDev {
-		return KindCertificate.Problem("only a robot with its certificate sends flight records", "enrol the robot; or start fleetd with --dev on the robot's machine")
+		return KindCertificate.Problem("only a robot with its certificate sends flight records",
+			"enrol the robot; or start fleetd with --dev on the robot's machine")
 	}
 	if err := s.Records.Receive(in.Key, from); err != nil {
 		return s.failRecord(err)

@@ -42,7 +42,8 @@ func (c NameQuery) selector() (selector.Selector, error) {
 }
 
 func (c RobotQuery) selector() (selector.Selector, error) {
-	return c.with(selector.StateTerms{Text: c.Text, Doing: c.Doing, Modes: c.Mode, Presence: c.Presence, Story: c.Story, StoryState: c.StoryState})
+	return c.with(selector.StateTerms{Text: c.Text, Doing: c.Doing, Modes: c.Mode, Presence: c.Presence, Story: c.Story,
+		StoryState: c.StoryState})
 }
 
 // with is the selector of the parameters and of terms about the state of robots.
@@ -51,7 +52,8 @@ func (c NameQuery) with(state selector.StateTerms) (selector.Selector, error) {
 	for _, l := range c.Label {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			return s, refusal(findings("query", []schema.Problem{schema.NewProblem("/label", "bad_value", fmt.Sprintf("%q is not a label", l), "write label=key=value")}))
+			return s, refusal(findings("query", []schema.Problem{schema.NewProblem("/label", "bad_value", fmt.Sprintf("%q is not a label", l),
+				"write label=key=value")}))
 		}
 		s.Labels = append(s.Labels, selector.Label{Key: key, Value: value})
 	}
@@ -85,7 +87,8 @@ func (s *server) robots(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.View.Robots(), sel)), s.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.View.Robots(), sel)), s.Status().Disputed}},
+			nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "get-robot", Method: http.MethodGet, Path: "/robots/{id}", Tag: "robots", Right: auth.View,
@@ -160,7 +163,8 @@ func (s *server) robot(id string) (view.Detail, error) {
 func (s *server) loading(unknown string) *Problem {
 	p := KindLoading.Problem("fleetd has not read its robots from the database yet, so it does not know "+unknown, "try again in a second")
 	if database := s.Status().Database; !database.OK {
-		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown, "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown,
+			"robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 	}
 	p.retryAfter = 1
 	return p
@@ -171,7 +175,8 @@ func robotNotFound(id string) *Problem {
 }
 
 func addingHint(id string) string {
-	return "fleetd robot list lists the robots, fleetd adopt " + id + " adds one to the fleet, and fleetd robot enrol " + id + " one that was decommissioned"
+	return "fleetd robot list lists the robots, fleetd adopt " + id + " adds one to the fleet, and fleetd robot enrol " + id +
+		" one that was decommissioned"
 }
 
 func selected(robots []*view.Row, sel selector.Selector) []*view.Row {

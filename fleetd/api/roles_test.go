@@ -31,7 +31,8 @@ func allowed(t *testing.T, mux *http.ServeMux, role auth.RoleRow, method, path, 
 	if answer.Code != http.StatusForbidden {
 		return true
 	}
-	if text := answer.Body.String(); !strings.Contains(text, KindNotAllowed.Type()) || !strings.Contains(text, "this needs the role ") || !strings.Contains(text, "admin") {
+	if text := answer.Body.String(); !strings.Contains(text, KindNotAllowed.Type()) || !strings.Contains(text, "this needs the role ") ||
+		!strings.Contains(text, "admin") {
 		t.Errorf("%s %s as %s: the refusal does not name the role that could: %s", method, path, role.Role, text)
 	}
 	return false
@@ -42,7 +43,8 @@ func allowed(t *testing.T, mux *http.ServeMux, role auth.RoleRow, method, path, 
 func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("# Roles\n\nWhat each role may do, as a test observes it: `go test ./fleetd/api -run Roles -update` writes this page.\n" +
-		"A user has one or more roles, and may do what any of them may. [operate](operate.md#accounts) explains accounts.\n\n| role | |\n|---|---|\n")
+		"A user has one or more roles, and may do what any of them may. [operate](operate.md#accounts) explains accounts.\n\n| role | |\n" +
+		"|---|---|\n")
 	head, line := "", ""
 	for _, role := range auth.Roles {
 		fmt.Fprintf(&out, "| %s | %s |\n", role.Role, role.Purpose)
@@ -72,11 +74,13 @@ func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s |%s\n", o.OperationID, o.Summary, cells))
 	})
 	slices.Sort(rows)
-	fmt.Fprintf(&out, "\n## Operations of the API\nfleetd describes them at `/docs`. Signing in, enrolment and health need no role.\n\n| operation | |%s\n|---|---|%s\n%s", head, line, strings.Join(rows, ""))
+	fmt.Fprintf(&out, "\n## Operations of the API\nfleetd describes them at `/docs`. Signing in, enrolment and health need no role.\n\n"+
+		"| operation | |%s\n|---|---|%s\n%s", head, line, strings.Join(rows, ""))
 
 	mux := http.NewServeMux()
 	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
-	fmt.Fprintf(&out, "\n## Commands to robots\nThe operation `command` asks for the right of its verb.\nAn author renews and releases only the lease that `try-text` took for them.\n\n| verb |%s\n|---|%s\n", head, line)
+	fmt.Fprintf(&out, "\n## Commands to robots\nThe operation `command` asks for the right of its verb.\n"+
+		"An author renews and releases only the lease that `try-text` took for them.\n\n| verb |%s\n|---|%s\n", head, line)
 	for _, v := range verb.All {
 		cells := row(func(role auth.RoleRow) bool {
 			return allowed(t, mux, role, http.MethodPost, Prefix+"/commands", fmt.Sprintf(`{"verb":%q,"selector":{"all":true}}`, v.ID()))

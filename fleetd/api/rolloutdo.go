@@ -185,7 +185,9 @@ func (s *server) rolloutTo(
 	case holdBack && seen > 0:
 		return r, nil, nil
 	}
-	return r, nil, KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID, strings.Join(p.Sites, ", ")), // it must not name them
+	// it must not name them
+	return r, nil, KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID,
+		strings.Join(p.Sites, ", ")),
 		"somebody with every site can see and change it; people who see one of its robots can pause and abort it")
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // rolloutColumns are the columns of a table of rollouts.
-const rolloutColumns = "ID id | STATE state | WAVE WaveText() | ROBOTS ProgressText() | CONTENT content | CREATED created_at | BY created_by | WHY why"
+const rolloutColumns = "ID id | STATE state | WAVE WaveText() | ROBOTS ProgressText() | CONTENT content | CREATED created_at | BY " +
+	"created_by | WHY why"
 
 // RolloutQuery selects rollouts.
 type RolloutQuery struct {

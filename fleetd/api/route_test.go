@@ -30,7 +30,8 @@ func everyRoute(t *testing.T, do func(mux *http.ServeMux, path string, o *huma.O
 	mux := http.NewServeMux()
 	h := routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	for path, item := range h.OpenAPI().Paths {
-		path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64), "{record}", "x1", "{key}", "x1").Replace(path)
+		path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64), "{record}",
+			"x1", "{key}", "x1").Replace(path)
 		for _, o := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete, item.Patch, item.Options, item.Head, item.Trace} {
 			if o != nil {
 				do(mux, path, o)
@@ -75,7 +76,8 @@ func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 		t.Errorf("only %d routes were found", n)
 	}
 	slices.Sort(selfProving)
-	if want := []string{"enrol", "finish-login", "health", "renew", "send-record", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(selfProving, want) {
+	if want := []string{"enrol", "finish-login", "health", "renew", "send-record", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(
+		selfProving, want) {
 		t.Errorf("every principal may call %v, want %v", selfProving, want)
 	}
 }
@@ -88,7 +90,8 @@ func TestRequestThatChangesNeedsMoreThanView(t *testing.T) {
 		if right == auth.SelfProving || right&(auth.Own|auth.Audit|auth.Records) != 0 || right == auth.Administer && o.Method == http.MethodGet {
 			return // everybody who is signed in; and what only auditors, operators or administrators see
 		}
-		if looks := o.Method == http.MethodGet && o.OperationID != "drive" || slices.Contains([]string{"validate-texts", "get-timeline-of-text", "diff-folder", "next-instants"}, o.OperationID); looks != (right&auth.View != 0) {
+		if looks := o.Method == http.MethodGet && o.OperationID != "drive" || slices.Contains([]string{"validate-texts", "get-timeline-of-text",
+			"diff-folder", "next-instants"}, o.OperationID); looks != (right&auth.View != 0) {
 			t.Errorf("%s (%s) needs the right to %v", o.OperationID, o.Method, right)
 		}
 	})
@@ -96,7 +99,8 @@ func TestRequestThatChangesNeedsMoreThanView(t *testing.T) {
 
 func TestCommandNeedsTheRightOfItsClass(t *testing.T) {
 	for verb, want := range map[string]auth.Rights{
-		"mode/set": auth.Command, "manual/say": auth.Manual, "control/acquire": auth.Manual, "safety/halt": auth.Stop, "sys/cancel": auth.Command, "sys/reboot": auth.Administer, "no/verb": auth.Command,
+		"mode/set": auth.Command, "manual/say": auth.Manual, "control/acquire": auth.Manual, "safety/halt": auth.Stop, "sys/cancel": auth.Command,
+		"sys/reboot": auth.Administer, "no/verb": auth.Command,
 	} {
 		if got := rightOf(verb); got != want {
 			t.Errorf("%s needs the right to %v, want %v", verb, got, want)
@@ -122,7 +126,8 @@ func TestRouteRefusesWithoutGuard(t *testing.T) {
 		}
 		answer := httptest.NewRecorder()
 		mux.ServeHTTP(answer, httptest.NewRequest(o.Method, path, nil))
-		if body := answer.Body.String(); answer.Code != 401 || !strings.Contains(body, KindSignIn.Type()) || !strings.Contains(body, "fleetd login") || answer.Header().Get("WWW-Authenticate") == "" {
+		if body := answer.Body.String(); answer.Code != 401 || !strings.Contains(body, KindSignIn.Type()) ||
+			!strings.Contains(body, "fleetd login") || answer.Header().Get("WWW-Authenticate") == "" {
 			t.Errorf("%s without a principal is answered with %d %s", o.OperationID, answer.Code, body)
 		}
 	})

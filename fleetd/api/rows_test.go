@@ -22,7 +22,8 @@ func TestEveryRowHasAllItsParts(t *testing.T) {
 		if seen[o.ID], seen[route] = true, true; (o.Example == "") == (o.NoLine == "") {
 			t.Errorf("the row of %s has a command line %q, and also says who calls it without: %q", o.ID, o.Example, o.NoLine)
 		}
-		known := slices.ContainsFunc(audit.Actions, func(a audit.ActionRow) bool { return a.Action == o.Audit }) || strings.HasPrefix(string(o.Audit), "command ")
+		known := slices.ContainsFunc(audit.Actions, func(a audit.ActionRow) bool { return a.Action == o.Audit }) ||
+			strings.HasPrefix(string(o.Audit), "command ")
 		if changes := o.Method != http.MethodGet && !o.ReadOnly; changes != known {
 			t.Errorf("the row of %s (%s) says %q to the audit", o.ID, route, o.Audit)
 		}

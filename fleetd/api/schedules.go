@@ -172,13 +172,15 @@ func (s *server) schedules(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "put-schedule", Method: http.MethodPut, Path: "/schedules/{id}", Tag: "schedules", Right: scheduling,
 		Summary: "Save a schedule",
-		Description: "It acts with the rights and sites that its author has when it is saved. A schedule releases no stop and enables no robot: " +
+		Description: "It acts with the rights and sites that its author has when it is saved. A schedule releases no stop and " +
+			"enables no robot: " +
 			"a stopped robot refuses what it sends.",
 		Audit:   audit.ActionSchedule,
 		Use:     "schedule put FILE",
 		Example: "schedule put morning.yaml",
 		Long: "Save the schedule that a file in YAML or JSON describes; --dry-run shows the next ten instants instead.\n\n" +
-			"  schedule: morning\n  cron: \"0 9 * * 1-5\"        # or at: 2026-12-24T18:00, or event: opening and site: berlin\n  zone: Europe/Berlin\n" +
+			"  schedule: morning\n  cron: \"0 9 * * 1-5\"        # or at: 2026-12-24T18:00, or event: opening and site: berlin\n" +
+			"  zone: Europe/Berlin\n" +
 			"  missed: run_once         # default skip\n  within_s: 1800\n  action: {performance: start}   # or mode, assign, rollout\n" +
 			"  selector: {labels: [{key: site, value: berlin}]}\n  why: opening",
 	}, func(ctx context.Context, in *struct {
@@ -221,8 +223,9 @@ func (s *server) schedules(t *operation.Table) {
 		ID: "list-schedule-runs", Method: http.MethodGet, Path: "/schedules/runs", Tag: "schedules", Right: auth.View,
 		Summary: "List the instants that schedules ran or missed, the newest first",
 		Use:     "schedule runs",
-		Columns: "INSTANT instant | SCHEDULE schedule | OUTCOME outcome | ROBOTS robots | WHY why | ANSWERS AnswersText() | BATCH batch | ROLLOUT rollout",
-		None:    "no schedule ran yet",
+		Columns: "INSTANT instant | SCHEDULE schedule | OUTCOME outcome | ROBOTS robots | WHY why | ANSWERS AnswersText() | BATCH batch | " +
+			"ROLLOUT rollout",
+		None: "no schedule ran yet",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Schedule string `query:"schedule" maxLength:"80" doc:"only of this schedule"`

@@ -67,9 +67,11 @@ func Register(mux *http.ServeMux, deps Deps) *huma.OpenAPI { return routes(mux, 
 
 // routes is Register, and returns the operations.
 func routes(mux *http.ServeMux, deps Deps) huma.API {
-	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), loginLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads), heavy: newHeavyWork()}
+	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), loginLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads),
+		heavy: newHeavyWork()}
 	config := huma.DefaultConfig("Troupe", "1")
-	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
+	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software " +
+		"carries out."
 	config.OpenAPIPath = "/api/openapi"
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema links in answers
@@ -173,7 +175,8 @@ func schemaName(t reflect.Type, hint string) string {
 func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, who auth.Authenticator) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
+		Write(w, KindNotAllowed.Problem("the request was made by a page of another site",
+			"use fleetd's own page, the command line or the API directly"))
 	}))
 	guarded := origin.Handler(authenticate(who, next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -183,14 +186,16 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 				panic(fault) // net/http ends the connection, so that the client sees that the answer is not whole
 			}
 			if fault != nil {
-				log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
+				log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack",
+					string(debug.Stack()))
 				Write(w, KindInternal.Problem("the request triggered a defect of fleetd", "report it to the developers with fleetd's log"))
 			}
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
 		if !hostAllowed(r.Host, allowed) {
-			Write(w, KindNotAllowed.Problem(fmt.Sprintf("host name %q is not allowed", r.Host), "start fleetd with --host for every name that a reverse proxy uses"))
+			Write(w, KindNotAllowed.Problem(fmt.Sprintf("host name %q is not allowed", r.Host),
+				"start fleetd with --host for every name that a reverse proxy uses"))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -264,7 +269,8 @@ func (s *server) fail(err error, what string) error {
 	case errors.As(err, &name) && name.TakenBy == "":
 		return invalidName(name.Name)
 	case errors.As(err, &name):
-		return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: the name belongs to %s", name.Name, name.TakenBy), "give the robot another name")
+		return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: the name belongs to %s", name.Name, name.TakenBy),
+			"give the robot another name")
 	case errors.Is(err, change.ErrNotFound):
 		return KindNotFound.Problem("there is no "+what, "")
 	case errors.Is(err, change.ErrConflict):
@@ -272,18 +278,21 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, change.ErrBusy):
 		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
 	case errors.Is(err, change.ErrOutcomeUnknown):
-		p = KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; you can still stop robots")
+		p = KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit",
+			"when the database answers again, check before you repeat the request; you can still stop robots")
 		p.fault = &fault{"commit outcome unknown", what, err}
 		return p
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
-		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
+		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down",
+			"when fleetd runs again, check whether the change was made before you repeat the request")
 	}
 	if errors.Is(err, change.ErrSealKey) {
 		p = KindSealKey.Problem(what+": this instance cannot read the key that seals the secrets of receivers",
 			"see fleetd's log; the key is in the file of --seal-key or beside the database, or follows from --ca: restore it from the backup, or "+
 				"correct its owner and mode")
 	} else {
-		p = KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
+		p = KindDatabase.Problem(what+": the database does not answer",
+			"robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 	}
 	p.fault = &fault{"request failed", what, err}
 	return p

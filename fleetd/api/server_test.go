@@ -37,7 +37,8 @@ func TestDatabaseErrorsBecomeProblems(t *testing.T) {
 
 func TestPanicBecomesInternalError(t *testing.T) {
 	var log strings.Builder
-	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)), anyHost, auth.Everybody{Principal: auth.Dev()})
+	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)),
+		anyHost, auth.Everybody{Principal: auth.Dev()})
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest("GET", "/api/v1/robots", nil))
 	if answer.Code != 500 || !strings.Contains(answer.Body.String(), KindInternal.Type()) {

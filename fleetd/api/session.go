@@ -91,7 +91,8 @@ func (s *server) sessions(t *operation.Table) {
 			_, a.userKnown = s.Accounts.User(in.Body.User)
 		}
 		own := s.cookiesOf(in.caller)
-		made, p, err := s.Accounts.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
+		made, p, err := s.Accounts.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote),
+			Session: own.session, Seen: own.seen})
 		if err != nil {
 			return nil, s.signInProblem(err)
 		}
@@ -124,7 +125,8 @@ func (s *server) sessions(t *operation.Table) {
 func (s *server) me(p auth.Principal) Me {
 	u, _ := s.Accounts.User(p.ID) // nobody for dev
 	return Me{
-		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Status().Dev,
+		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites),
+		Dev:      s.Status().Dev,
 		Password: u.Password != "", Provider: u.Subject != "", Fleets: s.Fleets,
 	}
 }
@@ -148,10 +150,12 @@ func (s *server) signInProblem(err error) error {
 
 // noAccounts is the answer while fleetd has not read the accounts from its database yet.
 func noAccounts(err error) *Problem {
-	return KindDatabase.Problem(err.Error(), "see whether the database of fleetd runs; until then stop robots at the robots, or with an MQTT client of the role stop")
+	return KindDatabase.Problem(err.Error(),
+		"see whether the database of fleetd runs; until then stop robots at the robots, or with an MQTT client of the role stop")
 }
 
 // signInRequired is the answer to a request without valid credentials.
 func signInRequired(detail string) *Problem {
-	return KindSignIn.Problem(detail, "sign in to the console or with fleetd login; programs send the header Authorization: Bearer and a token of fleetd token create")
+	return KindSignIn.Problem(detail,
+		"sign in to the console or with fleetd login; programs send the header Authorization: Bearer and a token of fleetd token create")
 }

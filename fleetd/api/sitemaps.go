@@ -62,7 +62,8 @@ func (s *server) siteMaps(t *operation.Table) {
 			return nil, err
 		}
 		defer end()
-		m := change.SiteMap{Site: in.ID, Map: site.Map{ResolutionM: in.ResolutionM, XM: in.XM, YM: in.YM, ThetaRad: in.ThetaRad, MapSHA256: in.MapSHA256}}
+		m := change.SiteMap{Site: in.ID, Map: site.Map{ResolutionM: in.ResolutionM, XM: in.XM, YM: in.YM, ThetaRad: in.ThetaRad,
+			MapSHA256: in.MapSHA256}}
 		m, found, err := s.Schedules.PutSiteMap(ctx, in.principal, m, in.RawBody, in.Negate, in.attribution(in.principal))
 		if err != nil {
 			return nil, s.fail(err, "map of site "+in.ID)

@@ -23,7 +23,8 @@ func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
 	switch {
 	case len(p.Sites) == 0: // or nobody is signed in
 	case rowOf(o).FleetWide:
-		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID, strings.Join(p.Sites, ", ")), "somebody with every site can, such as an administrator")
+		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID,
+			strings.Join(p.Sites, ", ")), "somebody with every site can, such as an administrator")
 	case strings.HasPrefix(o.Path, Prefix+"/robots/{id}"):
 		no = s.outside(p, ctx.Param("id"))
 	}
@@ -48,7 +49,8 @@ func (s *server) outside(p auth.Principal, robot string) *Problem {
 	case !loaded:
 		return s.loading("whether " + robot + " belongs to a site of " + p.ID)
 	}
-	return KindNotAllowed.Problem(fmt.Sprintf("robot %s belongs to no site of %s, who has %s", robot, p.ID, strings.Join(p.Sites, ", ")), "an administrator can give you its site, which is its label "+auth.SiteLabel)
+	return KindNotAllowed.Problem(fmt.Sprintf("robot %s belongs to no site of %s, who has %s", robot, p.ID, strings.Join(p.Sites, ", ")),
+		"an administrator can give you its site, which is its label "+auth.SiteLabel)
 }
 
 // narrow restricts a selector to the sites of a principal. It refuses names and sites outside of them. A stop
@@ -124,7 +126,8 @@ func sitesOf(p auth.Principal, asked string) ([]string, error) {
 
 // notTheirSite refuses a site that a principal does not have.
 func notTheirSite(p auth.Principal, site string) *Problem {
-	return KindNotAllowed.Problem(fmt.Sprintf("%s does not have the site %s, but %s", p.ID, site, strings.Join(p.Sites, ", ")), "an administrator can give it to you")
+	return KindNotAllowed.Problem(fmt.Sprintf("%s does not have the site %s, but %s", p.ID, site, strings.Join(p.Sites, ", ")),
+		"an administrator can give it to you")
 }
 
 // visible keeps the rows of robots that a principal sees.
@@ -163,7 +166,8 @@ func (s *server) outsideCommand(p auth.Principal, c command.Command) error {
 func (s *server) refuseDelete(p auth.Principal, what string, robots ...[]string) error {
 	for _, ids := range robots {
 		if len(s.visibleIDs(p, ids)) < len(ids) {
-			return KindNotAllowed.Problem(fmt.Sprintf("%s belongs to robots of other sites, too, and %s has the sites %s", what, p.ID, strings.Join(p.Sites, ", ")),
+			return KindNotAllowed.Problem(fmt.Sprintf("%s belongs to robots of other sites, too, and %s has the sites %s", what, p.ID,
+				strings.Join(p.Sites, ", ")),
 				"somebody with every site can delete it; or ask them to assign something else to these robots")
 		}
 	}
@@ -203,10 +207,12 @@ func (s *server) refuseRelease(p auth.Principal, ids []string) error {
 			continue
 		}
 		if l.All {
-			return KindNotAllowed.Problem("stop "+l.ID+" is latched on the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "ask somebody with all sites to release it")
+			return KindNotAllowed.Problem("stop "+l.ID+" is latched on the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "),
+				"ask somebody with all sites to release it")
 		}
 		if site := l.Labels[auth.SiteLabel]; len(l.Labels) > 0 && !slices.Contains(p.Sites, site) {
-			return KindNotAllowed.Problem("stop "+l.ID+" is latched by labels, so it may hold robots of other sites, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "try again when the stop is persisted, or ask somebody with all sites to release it")
+			return KindNotAllowed.Problem("stop "+l.ID+" is latched by labels, so it may hold robots of other sites, and "+p.ID+" has the sites "+
+				strings.Join(p.Sites, ", "), "try again when the stop is persisted, or ask somebody with all sites to release it")
 		}
 		for _, id := range l.Robots {
 			if no := s.outside(p, id); no != nil {

@@ -24,7 +24,8 @@ import (
 // Who sees one site learns nothing of the opening hours of another one, also from schedules at its openings.
 func TestHoursOfAnotherSiteAreNotShown(t *testing.T) {
 	db := storetest.Open(t, storetest.SQLite(t))
-	changes := change.Deps{Now: func() time.Time { return storetest.Start }, Store: storetest.Opened(db), Changed: func(context.Context, []string) {}}
+	changes := change.Deps{Now: func() time.Time { return storetest.Start }, Store: storetest.Opened(db),
+		Changed: func(context.Context, []string) {}}
 	s := &server{Deps: Deps{Schedules: &change.Schedules{Deps: changes}, Now: changes.Now}}
 	lobby := selector.Labelled(selector.Label{Key: auth.SiteLabel, Value: "lobby"})
 	opening := func(site string) schedule.Schedule {
@@ -33,7 +34,8 @@ func TestHoursOfAnotherSiteAreNotShown(t *testing.T) {
 	everybody := auth.Principal{ID: "anna", Kind: auth.KindSession, Rights: auth.All}
 	for _, id := range []string{"lobby", "hall"} {
 		hours := schedule.Calendar{Site: site.Site{Zone: "UTC", Hours: site.Week{Mon: []string{"09:00-18:00"}}}}
-		if _, found, err := s.Schedules.PutSite(t.Context(), everybody, change.Site{ID: id, Calendar: hours}, false, audit.Attribution{}); err != nil || len(found) > 0 {
+		if _, found, err := s.Schedules.PutSite(t.Context(), everybody, change.Site{ID: id, Calendar: hours}, false, audit.Attribution{}); err !=
+			nil || len(found) > 0 {
 			t.Fatal(found, err)
 		}
 		row := change.Schedule{ID: "at-" + id, Schedule: opening(id)}
@@ -86,7 +88,8 @@ func TestStatusNamesNoRobotOfAnotherSite(t *testing.T) {
 	}
 	defer stops.Close()
 	s := &server{Deps: Deps{View: robots, Stops: stops, Status: func() (s Status) {
-		for _, topic := range []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"} {
+		for _, topic := range []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set",
+			"fleet/cmd/op1/stop"} {
 			s.RetainedCommands = append(s.RetainedCommands, retained.Command{Topic: topic})
 		}
 		return s

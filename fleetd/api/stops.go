@@ -159,7 +159,8 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	if err != nil {
 		return nil, err
 	}
-	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now, ids(p, "", true))
+	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now,
+		ids(p, "", true))
 	live := o.All || len(o.Labels) > 0 // robots that are unknown here may receive it all the same
 	if !loaded && !live && onlyCounts(found) && len(found) > 0 {
 		return nil, s.stopIncomplete(0)
@@ -239,7 +240,8 @@ func (s *server) stopIncomplete(sent int) *Problem {
 			detail = "the stop was sent to 1 robot, and more may match"
 		}
 	}
-	p := KindLoading.Problem(detail+": fleetd has not read its robots from the database yet", "stop them with fleetd stop and their names, with -l and a label, or with --all: these stops work")
+	p := KindLoading.Problem(detail+": fleetd has not read its robots from the database yet",
+		"stop them with fleetd stop and their names, with -l and a label, or with --all: these stops work")
 	p.retryAfter = 1
 	return p
 }

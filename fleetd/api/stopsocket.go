@@ -68,7 +68,8 @@ func stopOf(upgrade *http.Request, body []byte) *http.Request {
 	}
 	r.Method, r.URL.Path, r.URL.RawPath, r.URL.RawQuery = http.MethodPost, StopPath, "", ""
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	for _, name := range []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"} {
+	for _, name := range []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions",
+		"Sec-Websocket-Protocol"} {
 		r.Header.Del(name)
 	}
 	r.Header.Set("Content-Type", "application/json")

@@ -95,7 +95,8 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 		v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
 		v.Connected(true, time.Now())
 		online := func(robot string, software string) {
-			take(t, v, robot, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: software, Software: software})
+			take(t, v, robot, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s",
+				Boot: software, Software: software})
 		}
 		for i := range 5 {
 			online(fmt.Sprintf("r%d", i), "a")
@@ -127,7 +128,8 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 
 		time.Sleep(time.Second)
 		take(t, v, "r3", schema.TopicState, schema.State{
-			TS: schema.TimeOf(time.Now()), Session: "s", Boot: "a", StateSeq: 1, Safety: schema.StateSafety{State: schema.SafetyEStop, StoppedBy: "<gate & door>"},
+			TS: schema.TimeOf(time.Now()), Session: "s", Boot: "a", StateSeq: 1, Safety: schema.StateSafety{State: schema.SafetyEStop,
+				StoppedBy: "<gate & door>"},
 			Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning},
 			Auto: schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 		})
@@ -148,7 +150,8 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 		time.Sleep(statusInterval)
 		for i := range 5 {
 			take(t, v, fmt.Sprintf("r%d", i), schema.TopicHeartbeat, schema.Heartbeat{
-				Session: "s", Boot: "a", Seq: 1, MonoMS: 1, Mode: schema.ModeMnl, Safety: schema.SafetyEStop, StateSeq: 1, Link: schema.HeartbeatLink{State: schema.LinkUp},
+				Session: "s", Boot: "a", Seq: 1, MonoMS: 1, Mode: schema.ModeMnl, Safety: schema.SafetyEStop, StateSeq: 1,
+				Link: schema.HeartbeatLink{State: schema.LinkUp},
 			})
 		}
 		time.Sleep(gatherChanges)

@@ -82,7 +82,8 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 // after it has refused the request.
 func upgrade(w http.ResponseWriter, r *http.Request, log *slog.Logger) *websocket.Conn {
 	if !sameSite(r) {
-		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
+		Write(w, KindNotAllowed.Problem("the request was made by a page of another site",
+			"use fleetd's own page, the command line or the API directly"))
 		return nil
 	}
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -149,7 +150,8 @@ func (d *device) Write(m teleop.Message) error {
 		return err
 	}
 	if m.Type == teleop.TypeEnded {
-		return errors.Join(d.WriteJSON(m), d.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, string(m.Cause))))
+		return errors.Join(d.WriteJSON(m), d.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure,
+			string(m.Cause))))
 	}
 	return d.WriteJSON(m)
 }

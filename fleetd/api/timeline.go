@@ -115,7 +115,8 @@ func actionsOf(t score.Timeline) [][]any {
 }
 
 // timelineOf returns a timeline, or the problems because of which there is none.
-func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, rev int64, lang string) (t score.Timeline, found []schema.Problem, err error) {
+func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, rev int64,
+	lang string) (t score.Timeline, found []schema.Problem, err error) {
 	text, err := s.source(ctx, kind, id, rev)
 	if err != nil {
 		return t, nil, err
@@ -134,7 +135,8 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 
 // textTimeline returns the timeline of a text and its problems. There is none if the text has an error
 // that despite does not allow.
-func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, despite func(schema.Problem) bool, lang string) (t score.Timeline, found []schema.Problem) {
+func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, despite func(schema.Problem) bool,
+	lang string) (t score.Timeline, found []schema.Problem) {
 	none := score.Timeline{Acts: []score.ActSpan{}, Lanes: []score.Lane{}, Frozen: []score.Freeze{}}
 	drawable := func() bool {
 		return !slices.ContainsFunc(schema.Errors(found), func(p schema.Problem) bool { return !despite(p) })

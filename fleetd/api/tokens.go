@@ -85,14 +85,16 @@ func (s *server) accessTokens(t *operation.Table) {
 }
 
 func toAccessToken(t auth.Token) AccessToken {
-	return AccessToken{ID: t.ID, User: t.User, Name: t.Name, Roles: nonNil(t.Roles), CreatedAt: timeOf(t.CreatedAt), ExpiresAt: timeOf(t.ExpiresAt)}
+	return AccessToken{ID: t.ID, User: t.User, Name: t.Name, Roles: nonNil(t.Roles), CreatedAt: timeOf(t.CreatedAt),
+		ExpiresAt: timeOf(t.ExpiresAt)}
 }
 
 func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAccessToken) (*answer[AccessToken], error) {
 	user := orElse(in.User, p.ID)
 	switch {
 	case s.isLimited(p):
-		return nil, KindNotAllowed.Problem("the token "+p.Token+" has roles of its own, so it cannot make tokens", "sign in to the console or with fleetd login")
+		return nil, KindNotAllowed.Problem("the token "+p.Token+" has roles of its own, so it cannot make tokens",
+			"sign in to the console or with fleetd login")
 	case user != p.ID && !p.May(auth.Administer):
 		return nil, forbidden(p, auth.Administer, "Make a token for "+user)
 	}
@@ -102,10 +104,12 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 	}
 	for _, r := range in.Roles {
 		if !slices.Contains(u.Roles, r) {
-			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
+			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/roles", "bad_value", user+" does not have the role "+string(r),
+				"leave it out, or give the user the role first")}))
 		}
 	}
-	secret, t, err := s.Accounts.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))
+	secret, t, err := s.Accounts.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)},
+		time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "user "+user)
 	}
@@ -122,7 +126,8 @@ func (s *server) isLimited(p auth.Principal) bool {
 func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	if id == "self" {
 		if id = p.TokenID; id == "" {
-			return KindNotFound.Problem("this request was made without a token, so there is none of its own to end", "name the token by its id, or send the request with the token")
+			return KindNotFound.Problem("this request was made without a token, so there is none of its own to end",
+				"name the token by its id, or send the request with the token")
 		}
 	}
 	all := s.Accounts.Tokens("")

@@ -61,7 +61,8 @@ func (s *server) try(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried],
 		return nil, fmt.Errorf("write the actions: %w", err)
 	}
 	send := func(ctx context.Context, verb string, args json.RawMessage, prefer string) (Batch, error) {
-		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: orElse(in.Body.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
+		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: orElse(in.Body.Why, "try a draft"),
+			If: Condition{Mode: schema.ModeMnl}}
 		b, err := s.issue(ctx, in.principal, o, prefer, "")
 		if err != nil {
 			return Batch{}, err
@@ -80,7 +81,8 @@ func (s *server) try(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried],
 		}
 		hint := "set the robot to mnl and enable it; a person who has control of it must give it back first"
 		if !in.principal.May(auth.Command) {
-			hint = "ask a person with the role " + auth.RolesWith(auth.Command) + " to set the robot to mnl and enable it; a person who has control of it must give it back first"
+			hint = "ask a person with the role " + auth.RolesWith(auth.Command) +
+				" to set the robot to mnl and enable it; a person who has control of it must give it back first"
 		}
 		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", in.ID, orElse(why, "it does not answer")), hint)
 	}
@@ -132,7 +134,8 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 				continue
 			}
 			// With defer an exclusive action waits for those before it, so that acts follow each other.
-			whole.Actions = append(whole.Actions, score.Action{Method: score.MethodExclusive, StartMS: int64(len(whole.Actions)), Do: score.PerformAct{Act: step.Act, With: step.With}})
+			whole.Actions = append(whole.Actions, score.Action{Method: score.MethodExclusive, StartMS: int64(len(whole.Actions)),
+				Do: score.PerformAct{Act: step.Act, With: step.With}})
 		}
 	}
 	if len(whole.Actions) == 0 {
@@ -154,7 +157,8 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 	}
 	_ = json.Unmarshal(body, &parts) // it was encoded above
 	if limit := schema.TopicOf(schema.TopicCmd).MaxBytes - commandFrame; len(parts.Actions) > limit {
-		return nil, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, a command at most %d", len(parts.Actions), limit), "try it in parts, or in one language; or publish it and assign it to the robot")}
+		return nil, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, a command at most %d",
+			len(parts.Actions), limit), "try it in parts, or in one language; or publish it and assign it to the robot")}
 	}
 	return parts.Actions, nil
 }

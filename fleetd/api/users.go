@@ -110,7 +110,8 @@ func (s *server) users(t *operation.Table) {
 		Done: "user {.name} added: " + accountText,
 	}, func(ctx context.Context, in *bodyOf[NewUser]) (*answer[Account], error) {
 		b := in.Body
-		found, err := s.Accounts.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
+		found, err := s.Accounts.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles),
+			Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
 		return s.userAnswer(b.Name, found, err)
 	})
 	operation.Register(t, operation.Row{
@@ -185,7 +186,8 @@ func unique[T ~string](list []T) []T {
 
 func toAccount(u auth.User) Account {
 	return Account{
-		Name: u.Name, Display: u.Display, Roles: nonNil(u.Roles), Sites: nonNil(u.Sites), Password: u.Password != "", Subject: u.Subject, Disabled: u.Disabled,
+		Name: u.Name, Display: u.Display, Roles: nonNil(u.Roles), Sites: nonNil(u.Sites), Password: u.Password != "", Subject: u.Subject,
+		Disabled:  u.Disabled,
 		CreatedAt: timeOf(u.CreatedAt), ChangedAt: timeOf(u.ChangedAt),
 	}
 }
@@ -200,7 +202,8 @@ func (s *server) userAnswer(name string, found []schema.Problem, err error) (*an
 }
 
 // changeOwnPassword changes the password of the principal, who proves that they know the old one.
-func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, address string, cookies ownCookies, in OwnPassword) (*signedIn, error) {
+func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, address string, cookies ownCookies,
+	in OwnPassword) (*signedIn, error) {
 	if p.Kind == auth.KindDev {
 		return nil, KindInvalid.Problem("nobody is signed in: dev has no password", "sign in first")
 	}
@@ -210,7 +213,9 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 			if u, _ := s.Accounts.User(p.ID); u.Password == "" {
 				what = "you have no password here: you sign in with the provider, or with tokens"
 			}
-			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/old", "bad_value", what, "an administrator can give you another one: fleetd user password "+p.ID)}))
+			return nil, refusal(
+				inBody("", []schema.Problem{schema.NewProblem("/old", "bad_value", what,
+					"an administrator can give you another one: fleetd user password "+p.ID)}))
 		}
 		return nil, s.signInProblem(err)
 	}

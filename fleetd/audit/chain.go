@@ -123,7 +123,8 @@ func (v *Verifier) Verdict() Verdict {
 		v.refuse(v.first, "entries before it are missing, and no later entry says that they were pruned")
 	}
 	if v.broken == nil && v.Noted.Seq > 0 && !v.noted && v.Noted.Seq >= v.first.Seq {
-		v.broken = &Broken{Seq: v.Noted.Seq, Why: fmt.Sprintf("this entry was noted earlier and is missing: the chain ends at entry %d", v.last.Seq)}
+		v.broken = &Broken{Seq: v.Noted.Seq, Why: fmt.Sprintf("this entry was noted earlier and is missing: the chain ends at entry %d",
+			v.last.Seq)}
 	}
 	out := Verdict{Holds: v.broken == nil, Rows: v.rows, First: v.first.Seq, Head: Head{v.last.Seq, v.last.Hash}, Broken: v.broken}
 	if v.pruned {

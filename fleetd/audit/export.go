@@ -44,7 +44,8 @@ func ReadLines(in io.Reader, each func(Entry) bool) error {
 }
 
 // Columns is the header of an export as CSV.
-var Columns = []string{"seq", "at", "principal", "who", "address", "via", "what", "target", "why", "detail", "before", "after", "outcome", "of", "id", "prev", "hash"}
+var Columns = []string{"seq", "at", "principal", "who", "address", "via", "what", "target", "why", "detail", "before", "after", "outcome",
+	"of", "id", "prev", "hash"}
 
 // Record is an entry as a row of CSV. A text that a spreadsheet would take for a formula
 // gets an apostrophe in front, so CSV cannot be verified; JSON lines can.

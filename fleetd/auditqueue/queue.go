@@ -116,7 +116,8 @@ func (q *Queue) write(ctx context.Context, db *store.Store, last bool) {
 	if dropped > 0 {
 		notes = append(notes[:len(notes):len(notes)], entry{now, audit.Note{
 			Source: audit.Source{Via: audit.ViaFleetd}, Who: q.deps.Name, What: audit.ActionRequests, Target: "audit",
-			Detail: fmt.Sprintf("%d more refused requests and flight records were not recorded: there were too many", dropped), Outcome: audit.Refused,
+			Detail:  fmt.Sprintf("%d more refused requests and flight records were not recorded: there were too many", dropped),
+			Outcome: audit.Refused,
 		}})
 	}
 	if len(notes) == 0 {

@@ -116,7 +116,8 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._@+-]{0,62}$`)
 func (u User) Problems() []schema.Problem {
 	var found []schema.Problem
 	if !validName.MatchString(u.Name) || u.Name == Dev().ID {
-		found = append(found, schema.NewProblem("/name", "bad_id", fmt.Sprintf("%q cannot name a user", u.Name), "write a to z, 0 to 9 and . _ @ + -, at most 63 characters"))
+		found = append(found, schema.NewProblem("/name", "bad_id", fmt.Sprintf("%q cannot name a user", u.Name),
+			"write a to z, 0 to 9 and . _ @ + -, at most 63 characters"))
 	}
 	if !utf8.ValidString(u.Display) || slices.ContainsFunc([]rune(u.Display), unicode.IsControl) {
 		found = append(found, schema.NewProblem("/display", "bad_value", "the name to show is not printable", ""))
@@ -128,17 +129,21 @@ func (u User) Problems() []schema.Problem {
 		row, ok := RoleOf(r)
 		switch {
 		case !ok:
-			found = append(found, schema.NewProblem(fmt.Sprintf("/roles/%d", i), "bad_value", fmt.Sprintf("there is no role %q", r), "write "+RolesWith(^Rights(0))))
+			found = append(found, schema.NewProblem(fmt.Sprintf("/roles/%d", i), "bad_value", fmt.Sprintf("there is no role %q", r), "write "+
+				RolesWith(^Rights(0))))
 		case row.FleetWide && len(u.Sites) > 0:
-			found = append(found, schema.NewProblem("/sites", "bad_value", fmt.Sprintf("the role %s is for the whole fleet", r), "leave out the sites, or the role"))
+			found = append(found, schema.NewProblem("/sites", "bad_value", fmt.Sprintf("the role %s is for the whole fleet", r),
+				"leave out the sites, or the role"))
 		}
 	}
 	if len(u.Sites) > MaxSites {
-		found = append(found, schema.NewProblem("/sites", "too_many", fmt.Sprintf("%d sites are named, at most %d are allowed", len(u.Sites), MaxSites), ""))
+		found = append(found, schema.NewProblem("/sites", "too_many", fmt.Sprintf("%d sites are named, at most %d are allowed", len(u.Sites),
+			MaxSites), ""))
 	}
 	for i, s := range u.Sites {
 		if s == "" || len(s) > 63 || !utf8.ValidString(s) || slices.ContainsFunc([]rune(s), unicode.IsControl) {
-			found = append(found, schema.NewProblem(fmt.Sprintf("/sites/%d", i), "bad_value", fmt.Sprintf("%q cannot be a site", s), "write the value of the robots' label site"))
+			found = append(found, schema.NewProblem(fmt.Sprintf("/sites/%d", i), "bad_value", fmt.Sprintf("%q cannot be a site", s),
+				"write the value of the robots' label site"))
 		}
 	}
 	return found
@@ -148,9 +153,11 @@ func (u User) Problems() []schema.Problem {
 func PasswordProblems(at, password string) []schema.Problem {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return []schema.Problem{schema.NewProblem(at, "too_short", fmt.Sprintf("the password has %d characters, at least %d are needed", n, MinPassword), "a few words are easy to remember and hard to guess")}
+		return []schema.Problem{schema.NewProblem(at, "too_short", fmt.Sprintf("the password has %d characters, at least %d are needed", n,
+			MinPassword), "a few words are easy to remember and hard to guess")}
 	case len(password) > MaxPassword:
-		return []schema.Problem{schema.NewProblem(at, "too_long", fmt.Sprintf("the password has more than %d bytes", MaxPassword), "write a shorter one")}
+		return []schema.Problem{schema.NewProblem(at, "too_long", fmt.Sprintf("the password has more than %d bytes", MaxPassword),
+			"write a shorter one")}
 	}
 	return nil
 }

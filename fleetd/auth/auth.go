@@ -85,7 +85,8 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release_stops", "administer", "audit", "own", "try", "records", "approve"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release_stops", "administer", "audit", "own", "try",
+	"records", "approve"}
 
 // Names lists the names of the rights.
 func (r Rights) Names() []string {

@@ -39,9 +39,13 @@ type RoleRow struct {
 // overwrites it.
 var Roles = []RoleRow{
 	{Role: Viewer, Rights: View | Own, Purpose: "sees robots, the library and what happened"},
-	{Role: Operator, Rights: View | Own | Command | Manual | Try | Stop | ReleaseStops | Records, Purpose: "runs robots: modes, stories, manual control, stops and their release; gets flight records, which have what people said to a robot"},
-	{Role: Author, Rights: View | Own | Edit | Try | Stop, Purpose: "writes and publishes acts, stories, activities and assets, and tries drafts on a robot that an operator has made ready"},
-	{Role: Releaser, Rights: View | Own | Assign | Approve | Stop, Purpose: "decides what robots get: assigns stories, activities, settings, modes and places, at once or in rollouts, and approves the rollouts of others; cannot release stops, which operators do"},
+	{Role: Operator, Rights: View | Own | Command | Manual | Try | Stop | ReleaseStops | Records,
+		Purpose: "runs robots: modes, stories, manual control, stops and their release; gets flight records, which have what people " +
+			"said to a robot"},
+	{Role: Author, Rights: View | Own | Edit | Try | Stop,
+		Purpose: "writes and publishes acts, stories, activities and assets, and tries drafts on a robot that an operator has made ready"},
+	{Role: Releaser, Rights: View | Own | Assign | Approve | Stop, Purpose: "decides what robots get: assigns stories, activities, " +
+		"settings, modes and places, at once or in rollouts, and approves the rollouts of others; cannot release stops, which operators do"},
 	{Role: Admin, Rights: All, Purpose: "does everything, also users, labels, enrolment and removal of robots", FleetWide: true},
 	{Role: Auditor, Rights: View | Own | Audit, Purpose: "reads the audit", FleetWide: true},
 }

@@ -54,7 +54,8 @@ func openStore(t *testing.T, address string) *store.Store {
 }
 
 func options(address string) backup.Options {
-	return backup.Options{Database: address, Passphrase: passphrase, Fleet: "museum", Version: "v0.3.0", By: "anna@server", Now: time.Now, WorkFactor: 1}
+	return backup.Options{Database: address, Passphrase: passphrase, Fleet: "museum", Version: "v0.3.0", By: "anna@server", Now: time.Now,
+		WorkFactor: 1}
 }
 
 func restoreOptions(address string) backup.RestoreOptions {
@@ -202,14 +203,16 @@ func TestFilesAreRestoredAndReadableByTheirOwnerOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"ca/root.pem": "root", "ca/issued/a1.pem": "issued", "sign-key/sign.key": "key", "fleet.db.stops": "a stop\n", "fleet.db.seal-key": "seal",
+		"ca/root.pem": "root", "ca/issued/a1.pem": "issued", "sign-key/sign.key": "key", "fleet.db.stops": "a stop\n",
+		"fleet.db.seal-key":                 "seal",
 		filepath.Join("also", dir, "users"): "op1", "fleetd.env": "TROUPE_FLEETD_BROKER_PASSWORD=\"a b\\$c\"\nTROUPE_FLEETD_CA=ca\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(target, name)); err != nil || string(got) != want {
 			t.Errorf("%s has %q, %v", name, got, err)
 		}
 	}
-	for name, want := range map[string]os.FileMode{"fleet.db": 0o600, "ca": 0o700, "ca/root.pem": 0o644, "sign-key/sign.key": 0o600, "fleetd.env": 0o600} {
+	for name, want := range map[string]os.FileMode{"fleet.db": 0o600, "ca": 0o700, "ca/root.pem": 0o644, "sign-key/sign.key": 0o600,
+		"fleetd.env": 0o600} {
 		if info, err := os.Stat(filepath.Join(target, name)); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s has the mode %v, %v", name, info.Mode(), err)
 		}
@@ -218,10 +221,12 @@ func TestFilesAreRestoredAndReadableByTheirOwnerOnly(t *testing.T) {
 
 func TestEverythingThatCannotBeReadIsNamedAndNothingIsWritten(t *testing.T) {
 	o := options(filled(t))
-	o.Sources = []backup.Source{{Setting: "ca", Path: "/nothing/ca"}, {Setting: "sign-key", Path: "/nothing/key"}, {Setting: "spool", Path: "/nothing/stops", Missing: true}}
+	o.Sources = []backup.Source{{Setting: "ca", Path: "/nothing/ca"}, {Setting: "sign-key", Path: "/nothing/key"},
+		{Setting: "spool", Path: "/nothing/stops", Missing: true}}
 	path := filepath.Join(t.TempDir(), "museum.backup")
 	_, err := backup.Make(t.Context(), path, o)
-	if err == nil || !strings.Contains(err.Error(), "setting ca: ") || !strings.Contains(err.Error(), "setting sign-key: ") || strings.Contains(err.Error(), "stops") {
+	if err == nil || !strings.Contains(err.Error(), "setting ca: ") || !strings.Contains(err.Error(), "setting sign-key: ") ||
+		strings.Contains(err.Error(), "stops") {
 		t.Errorf("the error is %v", err)
 	}
 	expectEmpty(t, filepath.Dir(path))
@@ -271,7 +276,8 @@ func TestLinkToAFolderIsBackedUpOrNamed(t *testing.T) {
 	into := restoreOptions("sqlite:" + filepath.Join(t.TempDir(), "fleet.db"))
 	into.Files = t.TempDir()
 	r, err := backup.Restore(t.Context(), path, into)
-	if want := (backup.RestoredFile{Setting: "ca", Was: link, Path: filepath.Join(into.Files, "ca")}); err != nil || len(r.Files) != 1 || r.Files[0] != want {
+	if want := (backup.RestoredFile{Setting: "ca", Was: link, Path: filepath.Join(into.Files, "ca")}); err != nil || len(r.Files) != 1 ||
+		r.Files[0] != want {
 		t.Errorf("it restored %+v, %v", r.Files, err)
 	}
 	if err := os.Symlink(empty, filepath.Join(real, "issued")); err != nil {
@@ -311,7 +317,8 @@ func TestOldBackupsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	from := filled(t)
 	for hour := range 4 {
-		if _, err := backup.Make(t.Context(), filepath.Join(dir, backup.Name("museum", morning.Add(time.Duration(hour)*time.Hour))), options(from)); err != nil {
+		if _, err := backup.Make(t.Context(), filepath.Join(dir, backup.Name("museum", morning.Add(time.Duration(hour)*time.Hour))),
+			options(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -325,7 +332,8 @@ func TestOldBackupsAreRemoved(t *testing.T) {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if want := []string{"museum-20260517T113000Z.backup", "museum-20260517T123000Z.backup", "museum-notes.backup", "theatre-20260101T000000Z.backup"}; err != nil ||
+	if want := []string{"museum-20260517T113000Z.backup", "museum-20260517T123000Z.backup", "museum-notes.backup",
+		"theatre-20260101T000000Z.backup"}; err != nil ||
 		len(left) != len(want) || filepath.Base(left[0]) != want[0] || filepath.Base(left[1]) != want[1] {
 		t.Errorf("left are %v, %v", left, err)
 	}

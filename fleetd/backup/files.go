@@ -172,7 +172,8 @@ func writeFiles(to io.Writer, m Manifest, files []sealedFile) error {
 	}
 	out := tar.NewWriter(to)
 	for _, f := range slices.Concat([]sealedFile{{Member{Name: manifestMember, Bytes: int64(len(text)), Mode: 0o600}, text}}, files) {
-		err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.Bytes, Mode: int64(f.Mode), ModTime: time.Unix(m.MadeAt.Unix(), 0)})
+		err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.Bytes, Mode: int64(f.Mode),
+			ModTime: time.Unix(m.MadeAt.Unix(), 0)})
 		if err == nil {
 			_, err = out.Write(f.body)
 		}

@@ -80,7 +80,8 @@ func Make(ctx context.Context, path string, o Options) (made Made, err error) {
 	if o.WorkFactor == 0 {
 		o.WorkFactor = workFactor
 	}
-	m := Manifest{Format: format, ID: id.String(), MadeAt: o.Now().UTC().Truncate(time.Microsecond), MadeBy: o.By, Version: o.Version, Fleet: o.Fleet, Database: db.Dialect(),
+	m := Manifest{Format: format, ID: id.String(), MadeAt: o.Now().UTC().Truncate(time.Microsecond), MadeBy: o.By, Version: o.Version,
+		Fleet: o.Fleet, Database: db.Dialect(),
 		NoRootKey: noRootKey}
 	if schema := db.Schema(); schema != store.DefaultSchema {
 		m.Schema = schema
@@ -137,7 +138,8 @@ func record(ctx context.Context, tx *store.Tx, at time.Time, m Manifest, path st
 		return err
 	}
 	if now.Migration < backupsSince {
-		return fmt.Errorf("%w: it has the schema version %d, and backups are recorded from %d: start this fleetd once", errNoTable, now.Migration, backupsSince)
+		return fmt.Errorf("%w: it has the schema version %d, and backups are recorded from %d: start this fleetd once", errNoTable, now.Migration,
+			backupsSince)
 	}
 	return tx.AddBackup(ctx, at, store.Backup{
 		ID: m.ID, Kind: store.BackupMade, At: m.MadeAt, Bytes: size, File: path, By: m.MadeBy, Migration: m.Migration, Members: m.Keys(),
@@ -224,7 +226,8 @@ func removeAbandoned(pattern string) error {
 
 // RemoveOld removes backups of a folder that Name has named, but for the newest keep, and returns their names.
 func RemoveOld(dir, fleet string, keep int) (removed []string, err error) {
-	found, err := filepath.Glob(filepath.Join(dir, prefixOf(fleet)+"-"+strings.Repeat("[0-9]", 8)+"T"+strings.Repeat("[0-9]", 6)+"Z"+extension))
+	found, err := filepath.Glob(filepath.Join(dir, prefixOf(fleet)+"-"+strings.Repeat("[0-9]", 8)+"T"+strings.Repeat("[0-9]", 6)+
+		"Z"+extension))
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,8 @@ func decodeManifest(text []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("%w: its manifest: %w", ErrDamaged, err)
 	}
 	if only.Format != format {
-		return m, fmt.Errorf("the backup has the format %d, and this fleetd reads %d: use the fleetd that made it, or a later one", only.Format, format)
+		return m, fmt.Errorf("the backup has the format %d, and this fleetd reads %d: use the fleetd that made it, or a later one",
+			only.Format, format)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("%w: its manifest: %w", ErrDamaged, err)

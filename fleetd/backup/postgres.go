@@ -37,7 +37,8 @@ func program(ctx context.Context, name string, server int) (path string, err err
 		return "", fmt.Errorf("%s --version answers %q, which is not PostgreSQL's", name, strings.TrimSpace(string(out)))
 	}
 	if major, err := strconv.Atoi(string(found[1])); err != nil || major < server {
-		return "", fmt.Errorf("%s has version %s, and the server %d: an older one cannot be trusted with the server's tables; %s", name, found[1], server, wayOut)
+		return "", fmt.Errorf("%s has version %s, and the server %d: an older one cannot be trusted with the server's tables; %s", name, found[1],
+			server, wayOut)
 	}
 	return path, nil
 }
@@ -92,7 +93,8 @@ func (o *Options) dump(ctx context.Context, db *store.Store, do func(store.Conte
 	}
 	return db.Snapshot(ctx, func(snapshot string, contents store.Contents) error {
 		// The dump has no owners and rights, which the database of a restore may not know.
-		c, err := client(ctx, path, o.Database, append(only, "--format=custom", "--compress=0", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s", "--snapshot="+snapshot)...)
+		c, err := client(ctx, path, o.Database, append(only, "--format=custom", "--compress=0", "--no-owner", "--no-privileges",
+			"--lock-wait-timeout=30s", "--snapshot="+snapshot)...)
 		if err != nil {
 			return err
 		}

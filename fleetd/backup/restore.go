@@ -130,7 +130,8 @@ func Restore(ctx context.Context, path string, o RestoreOptions) (r Restored, er
 		return r, err
 	}
 	if m.Migration > newest {
-		return r, fmt.Errorf("%w: the backup has the schema version %d, and this fleetd knows versions up to %d: restore with fleetd %s or a later one",
+		return r, fmt.Errorf(
+			"%w: the backup has the schema version %d, and this fleetd knows versions up to %d: restore with fleetd %s or a later one",
 			store.ErrNewer, m.Migration, newest, m.Version)
 	}
 	sqlite, intoFile := strings.CutPrefix(o.Database, "sqlite:")
@@ -222,7 +223,8 @@ func (o *RestoreOptions) refuseFull(database string, p filePlan) error {
 	if o.Replace || len(full) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; nothing was changed. Name another target, or replace what is there with --replace", ErrNotEmpty, strings.Join(full, ", "))
+	return fmt.Errorf("%w: %s; nothing was changed. Name another target, or replace what is there with --replace", ErrNotEmpty,
+		strings.Join(full, ", "))
 }
 
 // write writes the files.
@@ -242,7 +244,8 @@ func (p filePlan) write(r *Restored) error {
 		}
 		one := RestoredFile{Setting: f.Setting, Was: f.From, Path: f.to}
 		if folder, ok := strings.CutPrefix(f.Name, "ca/"); ok && f.Setting == "ca" { // the setting names the folder
-			one.Was, one.Path = strings.TrimSuffix(f.From, string(filepath.Separator)+filepath.FromSlash(folder)), strings.TrimSuffix(f.to, string(filepath.Separator)+filepath.FromSlash(folder))
+			one.Was, one.Path = strings.TrimSuffix(f.From, string(filepath.Separator)+filepath.FromSlash(folder)),
+				strings.TrimSuffix(f.to, string(filepath.Separator)+filepath.FromSlash(folder))
 		}
 		if !slices.Contains(r.Files, one) {
 			r.Files = append(r.Files, one)
@@ -261,7 +264,8 @@ func (o *RestoreOptions) record(ctx context.Context, tx *store.Tx, b *file, m Ma
 		return err
 	}
 	return tx.AddBackup(ctx, o.Now(), store.Backup{
-		ID: id.String(), Kind: store.BackupRestored, At: o.Now(), Bytes: b.size, File: b.Name(), By: o.By, Migration: m.Migration, Members: m.Keys(), Of: m.ID,
+		ID: id.String(), Kind: store.BackupRestored, At: o.Now(), Bytes: b.size, File: b.Name(), By: o.By, Migration: m.Migration,
+		Members: m.Keys(), Of: m.ID,
 	}, audit.Note{
 		Source: audit.Source{Via: audit.ViaCLI}, Who: o.By, What: audit.ActionRestoreBackup, Target: b.Name(),
 		Detail: "the database is as it was at " + m.MadeAt.Format(time.RFC3339) + "; what was changed afterwards is lost",
@@ -423,9 +427,11 @@ func (o *RestoreOptions) refuseTarget(t store.Target, place string, plan filePla
 	case t.InUse > 0:
 		return "", fmt.Errorf("%w: %d fleetd instances are connected to %s: end every fleetd first", store.ErrInUse, t.InUse, place)
 	case !t.Fleet && len(t.Tables) > 0:
-		return "", fmt.Errorf("%w: %s has tables of another program, such as %s; nothing was changed. Name a database of fleetd's own", ErrNotEmpty, place, t.Tables[0])
+		return "", fmt.Errorf("%w: %s has tables of another program, such as %s; nothing was changed. Name a database of fleetd's own",
+			ErrNotEmpty, place, t.Tables[0])
 	case t.Migration > newest:
-		return "", fmt.Errorf("%w: %s has the schema version %d, and this fleetd knows versions up to %d and could not remove its tables: name an empty database, or restore with the fleetd that made it",
+		return "", fmt.Errorf("%w: %s has the schema version %d, and this fleetd knows versions up to %d and could not remove its tables: name "+
+			"an empty database, or restore with the fleetd that made it",
 			store.ErrNewer, place, t.Migration, newest)
 	case t.Fleet:
 		held = "there is a fleet in the " + place

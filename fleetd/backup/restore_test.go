@@ -60,13 +60,15 @@ func TestTargetWithAFleetIsReplacedOnlyOnRequest(t *testing.T) {
 		note(t, s, "first")
 		path := mustMake(t, options(from))
 		note(t, s, "second")
-		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); strings.HasPrefix(from, "sqlite:") && !errors.Is(err, store.ErrInUse) {
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); strings.HasPrefix(from, "sqlite:") &&
+			!errors.Is(err, store.ErrInUse) {
 			t.Errorf("a target with a running fleetd: %v", err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); !errors.Is(err, backup.ErrNotEmpty) || !strings.Contains(err.Error(), "--replace") {
+		if _, err := backup.Restore(t.Context(), path, restoreOptions(from)); !errors.Is(err, backup.ErrNotEmpty) ||
+			!strings.Contains(err.Error(), "--replace") {
 			t.Errorf("a target with a fleet: %v", err)
 		}
 		if got := labels(t, from); got != "first second" {
@@ -113,7 +115,8 @@ func TestRestoreRefusesBeforeItWrites(t *testing.T) {
 		} {
 			o := restoreOptions(empty)
 			c.change(&o)
-			if _, err := backup.Restore(t.Context(), c.path, o); err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			if _, err := backup.Restore(t.Context(), c.path, o); err == nil || c.is != nil && !errors.Is(err, c.is) ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -167,7 +170,8 @@ func TestPgDumpMustBeThereAndAsNewAsTheServer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(programs, "pg_dump"), []byte("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Make(t.Context(), path, options(from)); err == nil || !strings.Contains(err.Error(), "pg_dump has version 9, and the server") {
+	if _, err := backup.Make(t.Context(), path, options(from)); err == nil ||
+		!strings.Contains(err.Error(), "pg_dump has version 9, and the server") {
 		t.Errorf("with an old pg_dump: %v", err)
 	}
 	expectEmpty(t, filepath.Dir(path))
@@ -179,7 +183,8 @@ func addRollouts(t *testing.T, s *store.Store, rows map[string]rollout.Rollout) 
 	story := content.Content{Story: &content.Story{ID: "museum", Rev: 1}}
 	if err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		for id, o := range rows {
-			o.ID, o.Content, o.CreatedAt, o.CreatedBy, o.Waves = id, story, morning, "anna", []rollout.Wave{{Name: "all", State: rollout.WaveRunning}}
+			o.ID, o.Content, o.CreatedAt, o.CreatedBy, o.Waves = id, story, morning, "anna",
+				[]rollout.Wave{{Name: "all", State: rollout.WaveRunning}}
 			if err := tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o}); err != nil {
 				return err
 			}
@@ -277,7 +282,8 @@ func TestRestoreIsWholeWithoutStatistics(t *testing.T) {
 	o, into := options(from), restoreOptions(empty)
 	o.Sources, into.Files = []backup.Source{{Path: users}}, t.TempDir()
 	r, err := backup.Restore(t.Context(), mustMake(t, o), into)
-	if err != nil || r.Unanalyzed == nil || !strings.Contains(r.Unanalyzed.Error(), "no statistics") || len(r.Files) != 1 || r.Unrecorded != nil {
+	if err != nil || r.Unanalyzed == nil || !strings.Contains(r.Unanalyzed.Error(), "no statistics") || len(r.Files) != 1 ||
+		r.Unrecorded != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got := labels(t, empty); got != "first" {
@@ -293,7 +299,8 @@ func TestBackupHasTheFleetOfOneSchema(t *testing.T) {
 	note(t, openStore(t, museum(from)), "of the museum")
 	note(t, openStore(t, empty), "of another fleet") // which runs meanwhile
 	path := mustMake(t, options(museum(from)))
-	if _, err := backup.Restore(t.Context(), path, restoreOptions(empty)); err == nil || !strings.Contains(err.Error(), "one of the schema museum") {
+	if _, err := backup.Restore(t.Context(), path, restoreOptions(empty)); err == nil ||
+		!strings.Contains(err.Error(), "one of the schema museum") {
 		t.Errorf("into another schema: %v", err)
 	}
 	execute(t, empty, `CREATE SCHEMA museum`)

@@ -237,7 +237,8 @@ func TestCRLContainsRevokedCertificates(t *testing.T) {
 	if err := crl.CheckSignatureFrom(a.Issuers()[0]); err != nil {
 		t.Error(err)
 	}
-	if len(crl.RevokedCertificateEntries) != 1 || crl.RevokedCertificateEntries[0].SerialNumber.Cmp(c.SerialNumber) != 0 || crl.Number.Int64() != 4 {
+	if len(crl.RevokedCertificateEntries) != 1 || crl.RevokedCertificateEntries[0].SerialNumber.Cmp(c.SerialNumber) != 0 ||
+		crl.Number.Int64() != 4 {
 		t.Errorf("%+v", crl.RevokedCertificateEntries)
 	}
 	if crl.NextUpdate.Sub(morning) < ca.RobotLife {

@@ -34,7 +34,8 @@ func (a *Authority) IssueInstance(name string, now time.Time) (p Pair, err error
 }
 
 // identity issues a client certificate. It is not valid for a server.
-func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey, life time.Duration, now time.Time) (*x509.Certificate, error) {
+func (a *Authority) identity(role schema.Role, name string, key *ecdsa.PublicKey, life time.Duration,
+	now time.Time) (*x509.Certificate, error) {
 	urn, err := url.Parse(schema.IdentityURN(role, name))
 	if err != nil {
 		return nil, fmt.Errorf("name %s: %w", name, err)

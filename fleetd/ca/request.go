@@ -48,7 +48,8 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 	case !schema.ValidID(name):
 		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "write a to z, 0 to 9 and -, at most 63 characters")
 	case schema.ReservedName(name):
-		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot another name: this one is reserved for fleetd instances and tools")
+		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name),
+			"give the robot another name: this one is reserved for fleetd instances and tools")
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != requestBlock || len(rest) > 0 {
@@ -66,7 +67,8 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 		return refuse(CodeNotProven, "the request is not signed with its own key", "make a new one with the robot's key")
 	}
 	if csr.Subject.CommonName != name {
-		return refuse(CodeWrongSubject, fmt.Sprintf("the request names %q instead of %q", csr.Subject.CommonName, name), "make it for the robot's own name")
+		return refuse(CodeWrongSubject, fmt.Sprintf("the request names %q instead of %q", csr.Subject.CommonName, name),
+			"make it for the robot's own name")
 	}
 	if len(csr.DNSNames)+len(csr.IPAddresses)+len(csr.EmailAddresses) > 0 || len(csr.URIs) > 1 ||
 		len(csr.URIs) == 1 && csr.URIs[0].String() != schema.IdentityURN(schema.RoleRobot, name) {

@@ -147,7 +147,8 @@ func TestIssuerSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := func(url string) *certificate.Identity {
-		return certificate.NewIdentity(certificate.IdentityDeps{Vault: k.vault, Server: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now, EnrolURL: func() string { return url }})
+		return certificate.NewIdentity(certificate.IdentityDeps{Vault: k.vault, Server: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now,
+			EnrolURL: func() string { return url }})
 	}
 	if _, err := certificate.NewIdentity(certificate.IdentityDeps{}).Issuer(); err == nil || !strings.Contains(err.Error(), "no keys") {
 		t.Errorf("without keys: %v", err)

@@ -67,14 +67,16 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 	u.CreatedAt, u.ChangedAt, u.Epoch = a.Now(), a.Now(), 1
 	return a.applyUserPlan(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
-			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, "there is a user "+u.Name+" already",
+				"choose another name, or change that user")}
 		}
 		return u, audit.Note{What: audit.ActionUserAdd, Target: "user " + u.Name, Detail: describe(u)}, nil
 	})
 }
 
 // ChangeUser changes a user; change gets the user as it is.
-func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name string, what audit.Action, by audit.Attribution, change func(*auth.User)) (found []schema.Problem, err error) {
+func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name string, what audit.Action, by audit.Attribution,
+	change func(*auth.User)) (found []schema.Problem, err error) {
 	missing := false
 	found, err = a.applyUserPlan(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
@@ -88,12 +90,14 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name string
 			return u, audit.Note{}, found
 		}
 		if slices.ContainsFunc(users, func(other auth.User) bool { return u.Subject != "" && other.Subject == u.Subject && other.Name != name }) {
-			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/subject", CodeTaken, "another user signs in as this person of the provider", "take the subject from that user first, with an empty one")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/subject", CodeTaken, "another user signs in as this person of the provider",
+				"take the subject from that user first, with an empty one")}
 		}
 		after := slices.Clone(users)
 		after[i] = u
 		if auth.KeepsAnAdmin(users) && !auth.KeepsAnAdmin(after) { // a fleet that was only used with --dev has none to lose
-			return u, audit.Note{}, []schema.Problem{schema.NewProblem("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("", CodeLastAdmin, name+" is the last administrator",
+				"make another user an administrator first")}
 		}
 		return u, audit.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil
 	})
@@ -104,7 +108,8 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name string
 }
 
 // applyUserPlan writes the user that plan returns, with its note, unless plan finds problems.
-func (a *Accounts) applyUserPlan(ctx context.Context, p auth.Principal, by audit.Attribution, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
+func (a *Accounts) applyUserPlan(ctx context.Context, p auth.Principal, by audit.Attribution,
+	plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
 	err = a.transact(ctx, p, func(tx *store.Tx) error {
 		users, err := tx.Users(ctx)
 		if err != nil {
@@ -149,7 +154,8 @@ func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token,
 		if err := tx.AddAccessToken(ctx, t); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenCreate, Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenCreate, Target: "token " + t.ID, Why: by.Why,
+			Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
 	})
 }
 
@@ -160,7 +166,8 @@ func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string,
 		if err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenRevoke, Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenRevoke, Target: "token " + id, Why: by.Why, Detail: t.Name +
+			" of " + t.User})
 	})
 }
 

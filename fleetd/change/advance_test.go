@@ -190,7 +190,9 @@ func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
 			CreatedBy: "anna",
 			Waves:     []rollout.Wave{{State: rollout.WavePlanned, Total: 2}}}
 		label := func(robot, site string) {
-			if err := w.db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetLabels(t.Context(), robot, map[string]string{"site": site}) }); err != nil {
+			if err := w.db.Tx(t.Context(), func(tx *store.Tx) error {
+				return tx.SetLabels(t.Context(), robot, map[string]string{"site": site})
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -79,7 +79,8 @@ func (d *Deps) query(ctx context.Context, do func(tx *store.Tx) error) error {
 
 // applyPlan reads rows of the library (robots are the robots of the plan), runs the plan over them and writes its
 // changes, in one transaction. Without changes it writes nothing.
-func (d *Deps) applyPlan(ctx context.Context, p auth.Principal, read library.Reading, robots selector.Selector, plan func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
+func (d *Deps) applyPlan(ctx context.Context, p auth.Principal, read library.Reading, robots selector.Selector,
+	plan func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
 	changed := false
 	var touched []string
 	err := d.transact(ctx, p, func(tx *store.Tx) error {

@@ -86,14 +86,16 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 			t.Fatal(found, err)
 		}
 	}
-	_, found, err := l.PutAsset(ctx, anna, "beep", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55"), who)
+	_, found, err := l.PutAsset(ctx, anna, "beep",
+		[]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55"), who)
 	none(found, err)
 	found, err = l.DeleteAsset(ctx, anna, "beep", who)
 	none(found, err)
 	none(nil, (&change.Labels{Deps: w.deps}).Set(ctx, anna, "r1", map[string]string{"hall": "a"}, who))
 	_, _, found, err = d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who)
 	none(found, err)
-	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Who, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
+	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Who,
+		ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
 	_, err = i.Revoke(ctx, anna, "r1", true, false, who)
 	none(nil, err)
 	none(nil, i.RestoreName(ctx, anna, "r1", who))
@@ -109,7 +111,8 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	}
 	none(nil, (&change.Commands{Deps: w.deps}).NoteCancelled(ctx, anna, "c1", who))
 
-	want := []string{"put", "delete", "label", "desired", "make enrolment token", "revoke", "restore name", "revoke", "decommission", "delete documents", "adopt", "cancel"}
+	want := []string{"put", "delete", "label", "desired", "make enrolment token", "revoke", "restore name", "revoke", "decommission",
+		"delete documents", "adopt", "cancel"}
 	var got []string
 	for _, n := range w.audit() {
 		if n.Principal != anna.ID || n.Who != who.Who {
@@ -135,22 +138,26 @@ func TestRefusedChangeWritesNothing(t *testing.T) {
 	d, i := &change.Desired{Deps: w.deps}, &change.Identities{Deps: w.deps}
 	two := 2
 
-	_, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}, Expected: &two}, false, who)
+	_, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}, Expected: &two},
+		false, who)
 	if err != nil || len(found) == 0 || total != 1 {
 		t.Errorf("another number of robots: %v %v, %d robots", found, err, total)
 	}
 	var unknown *change.UnknownRobots
-	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
+	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false,
+		who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
 		t.Errorf("an unknown robot: %v", err)
 	}
 	if _, _, _, err := d.Assign(ctx, anna, selector.IDs("r9"), library.Assignment{}, false, who); !errors.As(err, &unknown) {
 		t.Errorf("a story for an unknown robot: %v", err)
 	}
-	if _, _, found, err := d.Assign(ctx, anna, selector.IDs("r1"), library.Assignment{Story: "none"}, false, who); err != nil || len(found) == 0 {
+	if _, _, found, err := d.Assign(ctx, anna, selector.IDs("r1"), library.Assignment{Story: "none"}, false, who); err != nil ||
+		len(found) == 0 {
 		t.Errorf("a story that does not exist: %v %v", found, err)
 	}
 	var name *change.NameRefused
-	if err := i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "fleetd", CreatedAt: storetest.Start}, ""); !errors.As(err, &name) || name.TakenBy != "this instance" {
+	if err := i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "fleetd", CreatedAt: storetest.Start}, ""); !errors.As(err, &name) ||
+		name.TakenBy != "this instance" {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	if err := i.RestoreName(ctx, anna, "No Name", who); !errors.As(err, &name) || name.TakenBy != "" {
@@ -221,11 +228,13 @@ func TestLabelsOfManyRobotsAreChanged(t *testing.T) {
 	three, two := 3, 2
 	inA := selector.Labelled(selector.Label{Key: "hall", Value: "a"})
 	e := change.LabelEdit{Robots: inA, Set: map[string]string{"hall": "b"}, Unset: []string{"floor"}, Expected: &three}
-	if _, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) != 1 || found[0].Code != desired.CodeCountChanged {
+	if _, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) != 1 ||
+		found[0].Code != desired.CodeCountChanged {
 		t.Errorf("another number than expected: %d %v %v", total, found, err)
 	}
 	e.Expected, e.DryRun = &two, true
-	if changed, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) > 0 || !slices.Equal(changed, []string{"r2", "r3"}) {
+	if changed, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) > 0 ||
+		!slices.Equal(changed, []string{"r2", "r3"}) {
 		t.Errorf("a dry run: %v of %d, %v %v", changed, total, found, err)
 	}
 	if more := len(w.audit()) - noted; more != 0 {
@@ -253,7 +262,8 @@ func TestChangeWithoutDatabaseSaysWhy(t *testing.T) {
 	w := newWorld(t)
 	away := errors.New("the database is not open")
 	w.deps.Store = func() (*store.Store, error) { return nil, away }
-	if _, _, err := (&change.Library{Deps: w.deps}).Publish(t.Context(), anna, library.KindAct, "hello", nil, nil, who); !errors.Is(err, away) {
+	if _, _, err := (&change.Library{Deps: w.deps}).Publish(t.Context(), anna, library.KindAct, "hello", nil, nil,
+		who); !errors.Is(err, away) {
 		t.Errorf("publish: %v", err)
 	}
 	if err := (&change.Labels{Deps: w.deps}).Set(t.Context(), anna, "r1", nil, who); !errors.Is(err, away) {

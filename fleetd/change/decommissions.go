@@ -14,7 +14,8 @@ import (
 type Decommissions struct{ Deps }
 
 // Begin begins to remove a robot. ErrConflict: it is being removed already.
-func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (begun decommission.Decommission, err error) {
+func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot string,
+	by audit.Attribution) (begun decommission.Decommission, err error) {
 	now := d.Now()
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.BeginDecommission(ctx, robot, by.Who, by.Why, now); err != nil {

@@ -112,7 +112,8 @@ func (d *Desired) planForRobots(
 
 // Set changes the desired settings, mode or places of robots. total is the number
 // of robots that match.
-func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error) {
+func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool,
+	by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		if _, err := matching(ctx, tx, robots); err != nil {
 			return err
@@ -207,7 +208,8 @@ func publishedPlaces(ctx context.Context, tx *store.Tx, set desired.Set) (*desir
 }
 
 // Newest returns the newest desired document of one kind of each of these robots that has one.
-func (d *Desired) Newest(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error) {
+func (d *Desired) Newest(ctx context.Context, topic schema.TopicKind,
+	robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error) {
 	db, err := d.Store()
 	if err != nil {
 		return nil, "", err

@@ -32,7 +32,8 @@ func (i *Identities) KnowsToken(ctx context.Context, token schema.EnrolmentToken
 // Grant issues the certificate that a token is for, adds the robot's row and ends its
 // revocation. The same key gets the same certificate again until the token expires or the
 // certificate is revoked, in case the answer was lost. The error is a Refused or NameRefused if the robot is to blame.
-func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial string, csr string) (c enrol.Certificate, err error) {
+func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial string,
+	csr string) (c enrol.Certificate, err error) {
 	now := i.Now()
 	request, badRequest := ca.ReadRequest(csr, token.Robot)
 	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
@@ -90,7 +91,8 @@ func granted(ctx context.Context, tx *store.Tx, row enrol.Token) (enrol.Certific
 }
 
 // issueFirst issues the certificate for an unused token, and adds the robot to the fleet.
-func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, row enrol.Token, key string, publish func() error, now time.Time) (enrol.Certificate, error) {
+func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, row enrol.Token, key string,
+	publish func() error, now time.Time) (enrol.Certificate, error) {
 	c, err := issue(ctx, tx, authority, r, enrol.ByToken, now)
 	if err != nil {
 		return c, err
@@ -152,7 +154,8 @@ func (i *Identities) labelNewcomer(ctx context.Context, tx *store.Tx, row enrol.
 	})
 }
 
-func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
+func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How,
+	now time.Time) (enrol.Certificate, error) {
 	leaf, err := authority.Robot(r, now)
 	if err != nil {
 		return enrol.Certificate{}, err
@@ -166,7 +169,8 @@ func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Requ
 
 // Renew issues the next certificate of the robot that holds a valid one. The error is a
 // Refused or NameRefused if the robot is to blame.
-func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.Authority, holder ca.Holder, csr string) (c enrol.Certificate, err error) {
+func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.Authority, holder ca.Holder,
+	csr string) (c enrol.Certificate, err error) {
 	now := i.Now()
 	request, no := ca.ReadRequest(csr, holder.Name)
 	if no != nil {
@@ -186,7 +190,8 @@ func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.
 		if c, err = issue(ctx, tx, authority, request, enrol.ByRenewal, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{What: audit.ActionRenew, Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
+		return tx.Note(ctx, now, audit.Note{What: audit.ActionRenew, Target: "robot " + holder.Name, Detail: "certificate " + c.Serial +
+			" after " + holder.Serial})
 	})
 	return c, err
 }
@@ -219,7 +224,8 @@ func validCertificates(ctx context.Context, db credentials, holder ca.Holder) ([
 		return nil, err
 	}
 	if revoked {
-		return nil, &Refused{NameCredential, schema.Problem{Detail: "robot " + holder.Name + " was revoked", Hint: "enrol the robot again with a new token"}}
+		return nil, &Refused{NameCredential, schema.Problem{Detail: "robot " + holder.Name + " was revoked",
+			Hint: "enrol the robot again with a new token"}}
 	}
 	if no := enrol.CheckCertificate(held, holder.Serial); no != nil {
 		return nil, &Refused{CertificateCredential, *no}

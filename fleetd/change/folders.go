@@ -340,7 +340,8 @@ func refusePlan(p folder.Plan, a FolderApply, f folder.Fleet, missing []string) 
 		if c, ok := folder.CountsOf(a.Digest); ok {
 			saw = c.String()
 		}
-		refuse("", schema.NewProblem("/digest", CodePlanChanged, fmt.Sprintf("the fleet or the folder changed meanwhile: it would be %s now, and was %s when you looked", p.Counts(), saw),
+		refuse("", schema.NewProblem("/digest", CodePlanChanged,
+			fmt.Sprintf("the fleet or the folder changed meanwhile: it would be %s now, and was %s when you looked", p.Counts(), saw),
 			"look again with fleetd diff, then apply again"))
 	}
 	deleted := fmt.Sprintf("%d of its objects would be deleted", p.Deletes)

@@ -153,12 +153,14 @@ func TestSchedulesOfAFolderAreWhole(t *testing.T) {
 		f, two, one := w.withFolders(), 2, 1
 		story := []string{"stories/party.yaml", "story: party\nname: {en: Party}\nrepeat: loop\nacts: [{act: wave}]\n",
 			"sites/lobby.yaml", "site: lobby\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {assign: {story: {id: party}}}\n",
-			"schedules/party.yaml", "schedule: party\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {assign: {story: {id: party}}}\nselector: {all: true}\n"}
+			"schedules/party.yaml", "schedule: party\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {assign: {story: {id: party}}}\n" +
+				"selector: {all: true}\n"}
 		f.does(filesOf(t, story...), change.FolderApply{})
 		f.does(filesOf(t, story[2:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &one}, library.CodeInUse,
 			library.CodeInUse)
 		f.does(filesOf(t, story[2:4]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two}, library.CodeInUse)
-		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {performance: pause}\nselector: {all: true}\n"),
+		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {performance: pause}\n"+
+			"selector: {all: true}\n"),
 			change.FolderApply{}, "bad_id")
 	})
 }

@@ -115,7 +115,8 @@ func (i *Identities) InstanceCertificates(ctx context.Context) ([]enrol.Certific
 
 // Revoke revokes a robot's name and its valid certificates, whose serial numbers it returns.
 // With dryRun it only returns them. seen says that fleetd has seen the robot.
-func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error) {
+func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool,
+	by audit.Attribution) (serials []string, err error) {
 	now := i.Now()
 	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
 		held, err := tx.Certificates(ctx, robot)
@@ -148,7 +149,8 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 }
 
 // RevokeSerial revokes one certificate, which may be unknown.
-func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (c enrol.Certificate, err error) {
+func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial string,
+	by audit.Attribution) (c enrol.Certificate, err error) {
 	now := i.Now()
 	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
 		if err := tx.RevokeSerial(ctx, serial, by.Who, by.Why, now); err != nil {

@@ -63,7 +63,8 @@ type LabelEdit struct {
 
 // Edit changes labels of robots, and returns the robots whose labels differ from before. total
 // is the number of robots that match.
-func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by audit.Attribution) (changed []string, total int, found []schema.Problem, err error) {
+func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit,
+	by audit.Attribution) (changed []string, total int, found []schema.Problem, err error) {
 	err = l.transact(ctx, p, func(tx *store.Tx) error {
 		if _, err := matching(ctx, tx, e.Robots); err != nil {
 			return err
@@ -75,7 +76,8 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 		changed, found, total = nil, nil, len(rows)
 		var all []relabelled
 		if e.Expected != nil && !e.DryRun && total != *e.Expected {
-			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total, *e.Expected), "check which robots match, then try again")}
+			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total,
+				*e.Expected), "check which robots match, then try again")}
 			return errRefused
 		}
 		for _, r := range rows {

@@ -21,7 +21,8 @@ import (
 type Library struct{ Deps }
 
 // applyLibraryPlan is applyPlan for a plan about no robots. If the plan finds problems, nothing is written.
-func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, read library.Reading, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
+func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, read library.Reading,
+	plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
 	err = l.applyPlan(ctx, p, read, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
 		if c, found = plan(rows, now); len(found) > 0 {
 			return library.Changes{}, errRefused
@@ -33,7 +34,8 @@ func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, read l
 
 // show runs a plan that writes nothing, after the transaction that reads its rows: with many texts it
 // takes long, and would keep every other change waiting.
-func (l *Library) show(ctx context.Context, read library.Reading, plan func(library.Rows, time.Time) []schema.Problem) ([]schema.Problem, error) {
+func (l *Library) show(ctx context.Context, read library.Reading,
+	plan func(library.Rows, time.Time) []schema.Problem) ([]schema.Problem, error) {
 	var rows library.Rows
 	err := l.query(ctx, func(tx *store.Tx) (err error) {
 		rows, err = tx.LibraryFor(ctx, read, selector.Selector{})
@@ -48,8 +50,10 @@ func (l *Library) show(ctx context.Context, read library.Reading, plan func(libr
 
 // Save saves a draft under an id. draftRev is the draft revision that its author read; nil
 // overwrites any.
-func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64,
+	by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		var found []schema.Problem
 		if saved, found = library.Save(rows, kind, text, draftRev, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, found
@@ -65,7 +69,8 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 
 // Validate returns the problems of each text, as if the assets and acts of the request had
 // been published. Nothing is saved.
-func (l *Library) Validate(ctx context.Context, texts []library.Source, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
+func (l *Library) Validate(ctx context.Context, texts []library.Source,
+	assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
 	found, err = l.show(ctx, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (found []schema.Problem) {
 		checked, found = library.Validate(rows, texts, assets)
 		return found
@@ -74,8 +79,10 @@ func (l *Library) Validate(ctx context.Context, texts []library.Source, assets [
 }
 
 // Publish publishes the draft as the next revision, and before it the drafts of these acts.
-func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, acts []string, by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, acts []string,
+	by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		var found []schema.Problem
 		done, found = library.Publish(rows, kind, id, draftRev, by.WithTime(now), acts...)
 		return done.Changes, found
@@ -85,7 +92,8 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 
 // PublishAll saves texts and publishes them, all or none; dry only shows what would change,
 // as if the assets had been uploaded.
-func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
+func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool,
+	by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
 	found, err = l.show(ctx, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (found []schema.Problem) {
 		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
 		return found
@@ -93,7 +101,8 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 	if dry || err != nil || len(found) > 0 {
 		return done, found, err
 	}
-	found, err = l.applyLibraryPlan(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		var found []schema.Problem
 		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
 		return done.Changes, found
@@ -103,7 +112,8 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
-func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
+func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect,
+	by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
 	err = l.applyPlan(ctx, p, library.ForDelete(kind, id), selector.Selector{},
 		func(tx *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
 			if found, err = namedElsewhere(ctx, tx, kind, id); err != nil {
@@ -148,8 +158,10 @@ func namedElsewhere(ctx context.Context, tx *store.Tx, kind library.Kind, id str
 }
 
 // Recover recovers a deleted entry.
-func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string,
+	by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		var found []schema.Problem
 		saved, found = library.Recover(rows, kind, id, by.WithTime(now))
 		return saved.Changes, found
@@ -158,8 +170,10 @@ func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Ki
 }
 
 // PutAsset stores a sound or an image under a name.
-func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (up library.Uploaded, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte,
+	by audit.Attribution) (up library.Uploaded, found []schema.Problem, err error) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		var found []schema.Problem
 		up, found = library.PutAsset(rows, name, body, by.WithTime(now))
 		return up.Changes, found
@@ -168,8 +182,10 @@ func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, b
 }
 
 // DeleteAsset deletes an asset that nothing uses.
-func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by audit.Attribution) (found []schema.Problem, err error) {
-	return l.applyLibraryPlan(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string,
+	by audit.Attribution) (found []schema.Problem, err error) {
+	return l.applyLibraryPlan(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes,
+		[]schema.Problem) {
 		return library.DeleteAsset(rows, name, by.WithTime(now))
 	})
 }

@@ -19,13 +19,15 @@ func (a *Accounts) AllowLogin(ctx context.Context, p auth.Principal, c auth.Logi
 		if err := tx.AddLoginCode(ctx, c); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: audit.ActionLoginAllow, Target: "user " + c.User, Detail: "the command line on " + c.Machine})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: audit.ActionLoginAllow, Target: "user " + c.User,
+			Detail: "the command line on " + c.Machine})
 	})
 }
 
 // FinishLogin adds the token for a permission, and deletes the permission even if it is not valid.
 // It returns ErrNotFound if there is no valid one for this challenge.
-func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, challenge string, token func(auth.LoginCode) auth.Token) (made auth.Token, err error) {
+func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, challenge string,
+	token func(auth.LoginCode) auth.Token) (made auth.Token, err error) {
 	valid := false
 	err = a.transact(ctx, auth.Principal{From: from}, func(tx *store.Tx) error {
 		valid = false
@@ -49,7 +51,8 @@ func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, ch
 			return err
 		}
 		tx.ActFor(auth.Principal{ID: c.User, From: from})
-		return tx.Note(ctx, a.Now(), audit.Note{Who: c.User, What: audit.ActionTokenCreate, Target: "token " + made.ID, Detail: fmt.Sprintf("%s of %s, until %s", made.Name, made.User, made.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: c.User, What: audit.ActionTokenCreate, Target: "token " + made.ID,
+			Detail: fmt.Sprintf("%s of %s, until %s", made.Name, made.User, made.ExpiresAt.Format(time.RFC3339))})
 	})
 	if err == nil && !valid {
 		err = ErrNotFound

@@ -68,7 +68,8 @@ func withPolicies(t *testing.T, test func(w *policyWorld)) {
 				{Kind: library.KindAct, Body: []byte("act: wave\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n")},
 				{Kind: library.KindStory, Body: []byte("story: museum\nname: {en: Museum}\nrepeat: loop\nacts: [{act: wave}]\n")},
 				{Kind: library.KindStory, Body: []byte("story: other\nname: {en: Other}\nrepeat: loop\nacts: [{act: wave}]\n")},
-				{Kind: library.KindActivity, Body: []byte("activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\nacts: [{act: wave}]\n")},
+				{Kind: library.KindActivity, Body: []byte("activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\n" +
+					"acts: [{act: wave}]\n")},
 			} {
 				_, found, err := w.library.PublishAll(t.Context(), anna, []library.Source{s}, nil, false, who)
 				w.fine(found, err)
@@ -162,7 +163,8 @@ func TestNewcomersGetWhatTheirPolicySays(t *testing.T) {
 		w.put(policy.Policy{ID: "quiet", Place: 10, Selector: site("lobby"),
 			Content: content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"probation_ms": jsontext.Value("20000")}}}})
 		w.put(policy.Policy{ID: "ato", Selector: selector.All(), Content: content.Content{Mode: &desired.Mode{Mode: schema.ModeAto}}})
-		w.put(policy.Policy{ID: "greet", Selector: site("hall"), Content: content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}}}}})
+		w.put(policy.Policy{ID: "greet", Selector: site("hall"),
+			Content: content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}}}}})
 
 		for _, robot := range []string{"r1", "r2"} {
 			_, err := (&change.Adoptions{Deps: w.deps}).Adopt(ctx, anna, robot, who)

@@ -30,7 +30,8 @@ func TestPlacesByTheirDigestSurviveAConflict(t *testing.T) {
 	sum := sha256.Sum256(body)
 	digest := hex.EncodeToString(sum[:])
 	d := &change.Desired{Deps: w.deps}
-	if _, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Places: &desired.Set{ID: "hall", Body: body}}, false, who); err != nil || len(found) > 0 {
+	if _, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Places: &desired.Set{ID: "hall", Body: body}}, false,
+		who); err != nil || len(found) > 0 {
 		t.Fatal(found, err)
 	}
 

@@ -113,7 +113,8 @@ func TestEveryAssignmentIsARollout(t *testing.T) {
 		{"back", func() {
 			_, _, found, err := d.Revert(t.Context(), anna, both, library.Reversion{}, false, who)
 			w.none(found, err)
-		}, []string{"RUNNING assignment story day revision 1 by anna: r1 OFFERED had story night revision 1", "RUNNING assignment no default story by anna: r2 OFFERED had story day revision 1"}},
+		}, []string{"RUNNING assignment story day revision 1 by anna: r1 OFFERED had story night revision 1",
+			"RUNNING assignment no default story by anna: r2 OFFERED had story day revision 1"}},
 		{"activities", func() {
 			_, _, found, err := d.AssignActivities(t.Context(), anna, both,
 				library.ActivitiesAssignment{Activities: []library.Pin{{ID: "greet"}}}, false, who)
@@ -121,7 +122,8 @@ func TestEveryAssignmentIsARollout(t *testing.T) {
 		}, []string{"RUNNING assignment activities greet@1 by anna: r1 OFFERED had no activities r2 OFFERED had no activities"}},
 		{"settings", func() {
 			set(desired.Request{Config: &desired.Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.3")}}})
-		}, []string{"RUNNING assignment settings low_battery by anna: r1 OFFERED had settings low_battery (default) r2 OFFERED had settings low_battery (default)"}},
+		}, []string{"RUNNING assignment settings low_battery by anna: r1 OFFERED had settings low_battery (default) r2 OFFERED had settings " +
+			"low_battery (default)"}},
 		{"a mode", func() { set(desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}) },
 			[]string{"RUNNING assignment mode ato by anna: r1 OFFERED had mode  r2 OFFERED had mode "}},
 		{"places", func() { set(desired.Request{Places: &desired.Set{ID: "hall", Rev: 2, Body: body}}) },

@@ -19,7 +19,8 @@ func TestActivitiesAreAssignedToSelectedRobots(t *testing.T) {
 	for _, flags := range []string{"--all", "-l site=museum", "--in-mode ato", "--presence online"} {
 		body = ""
 		var text strings.Builder
-		Main(t.Context(), Streams{Out: &text, Err: &text}, "test", strings.Fields("activity assign greet look-around --wait=0 --server "+server.URL+" "+flags)...)
+		Main(t.Context(), Streams{Out: &text, Err: &text}, "test", strings.Fields("activity assign greet look-around --wait=0 --server "+
+			server.URL+" "+flags)...)
 		if !strings.Contains(body, `"activities":["greet","look-around"]`) {
 			t.Errorf("%s: the request is %q: %s", flags, body, text.String())
 		}

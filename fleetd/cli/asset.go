@@ -25,7 +25,8 @@ const uploadTimeout = 6 * time.Minute
 
 // assetCommand manages the sounds and images that acts use.
 func (sh *shell) assetCommand() *cobra.Command {
-	return group("asset", "sounds and images that acts use, and maps of places: put, list, get, delete", sh.assetPutCommand(), sh.assetGetCommand())
+	return group("asset", "sounds and images that acts use, and maps of places: put, list, get, delete", sh.assetPutCommand(),
+		sh.assetGetCommand())
 }
 
 func (sh *shell) assetPutCommand() *cobra.Command {
@@ -125,7 +126,8 @@ func newAssetsOf(paths []string) (assets []api.NewAsset, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
 		}
-		assets = append(assets, api.NewAsset{Name: assetNameOf(file), Kind: string(kind), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), Size: int64(len(body))})
+		assets = append(assets, api.NewAsset{Name: assetNameOf(file), Kind: string(kind), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)),
+			Size: int64(len(body))})
 	}
 	return assets, err
 }
@@ -207,7 +209,8 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 }
 
 func assetDetail(w io.Writer, a api.Asset) {
-	fmt.Fprintf(w, "%s  %s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256, formatTime(a.At), a.By)
+	fmt.Fprintf(w, "%s  %s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256,
+		formatTime(a.At), a.By)
 	for _, u := range a.Uses {
 		newest := ""
 		if u.Newest {

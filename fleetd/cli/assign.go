@@ -69,7 +69,8 @@ func pinnedLine(w io.Writer, robots []string, dryRun bool) {
 		word = "are pinned now"
 	}
 	if len(robots) > 0 {
-		fmt.Fprintf(w, "policies say otherwise for %s, which %s: %s; fleetd pin remove ROBOT KIND ends that\n", countText(len(robots), "robot"), word, cell(strings.Join(robots, " ")))
+		fmt.Fprintf(w, "policies say otherwise for %s, which %s: %s; fleetd pin remove ROBOT KIND ends that\n", countText(len(robots), "robot"),
+			word, cell(strings.Join(robots, " ")))
 	}
 }
 

@@ -46,7 +46,8 @@ func TestAuditListFollowsPages(t *testing.T) {
 		t.Fatalf("ended with %d: %s", code, errs)
 	}
 	lines := strings.Split(out, "\n")
-	for i, want := range []string{"WHO PRINCIPAL FROM WHAT TARGET OUTCOME WHY DETAIL", "anna token-7 cli 10.0.0.7 label robot r1 done moved hall=a", "- op1 mqtt command mode/set robot r1 accepted -"} {
+	for i, want := range []string{"WHO PRINCIPAL FROM WHAT TARGET OUTCOME WHY DETAIL",
+		"anna token-7 cli 10.0.0.7 label robot r1 done moved hall=a", "- op1 mqtt command mode/set robot r1 accepted -"} {
 		if got := strings.Join(strings.Fields(lines[i]), " "); !strings.HasSuffix(got, want) {
 			t.Errorf("line %d is %q, want %q at its end", i, got, want)
 		}
@@ -57,7 +58,8 @@ func TestAuditListFollowsPages(t *testing.T) {
 }
 
 func TestAuditExportIsVerifiedOffline(t *testing.T) {
-	chain := auditOf(audit.Note{Who: "anna", What: "label", Target: "robot <b>"}, audit.Note{Who: "bén", What: "release", Why: "=1+1"}, audit.Note{What: "stop"})
+	chain := auditOf(audit.Note{Who: "anna", What: "label", Target: "robot <b>"}, audit.Note{Who: "bén", What: "release", Why: "=1+1"},
+		audit.Note{What: "stop"})
 	write := func(entries ...audit.Entry) string {
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
 		f, err := os.Create(path)
@@ -80,14 +82,16 @@ func TestAuditExportIsVerifiedOffline(t *testing.T) {
 		code int
 		says string
 	}{
-		"whole":              {write(chain...), nil, 0, "intact: 3 entries, 1 to 3\nhead 3:" + chain[2].Hash},
-		"changed":            {write(chain[0], changed, chain[2]), nil, 1, "BROKEN at entry 2 b: its hash is not that of its contents"},
-		"removed":            {write(chain[0], chain[2]), nil, 1, "BROKEN at entry 3 c: it does not follow entry 1"},
-		"begins late":        {write(chain[1:]...), nil, 1, "BROKEN at entry 2 b: entries before it are missing"},
-		"partial":            {write(chain[1:]...), []string{"--partial"}, 0, "intact: 2 entries, 2 to 3"},
-		"end removed":        {write(chain[:2]...), []string{"--head", "3:" + chain[2].Hash}, 1, "BROKEN at entry 3: this entry was noted earlier and is missing"},
-		"end not removed":    {write(chain...), []string{"--head", "2:" + chain[1].Hash}, 0, "intact: 3"},
-		"replaced":           {write(chain...), []string{"--head", "2:" + chain[0].Hash}, 1, "BROKEN at entry 2 b: its hash is not the one that was noted"},
+		"whole":       {write(chain...), nil, 0, "intact: 3 entries, 1 to 3\nhead 3:" + chain[2].Hash},
+		"changed":     {write(chain[0], changed, chain[2]), nil, 1, "BROKEN at entry 2 b: its hash is not that of its contents"},
+		"removed":     {write(chain[0], chain[2]), nil, 1, "BROKEN at entry 3 c: it does not follow entry 1"},
+		"begins late": {write(chain[1:]...), nil, 1, "BROKEN at entry 2 b: entries before it are missing"},
+		"partial":     {write(chain[1:]...), []string{"--partial"}, 0, "intact: 2 entries, 2 to 3"},
+		"end removed": {write(chain[:2]...), []string{"--head", "3:" + chain[2].Hash}, 1,
+			"BROKEN at entry 3: this entry was noted earlier and is missing"},
+		"end not removed": {write(chain...), []string{"--head", "2:" + chain[1].Hash}, 0, "intact: 3"},
+		"replaced": {write(chain...), []string{"--head", "2:" + chain[0].Hash}, 1,
+			"BROKEN at entry 2 b: its hash is not the one that was noted"},
 		"not a chain at all": {filepath.Join("testdata", "script", "points.txtar"), nil, 1, ""},
 	} {
 		code, out, errs := runCLI(t, append([]string{"audit", "verify", test.file}, test.args...)...)

@@ -24,7 +24,8 @@ import (
 )
 
 // fileSettings are the settings of serve that name a file or a folder which belongs into a backup.
-var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "enrol-tls-cert", "enrol-tls-key", "broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "seal-key", "config"}
+var fileSettings = []string{"ca", "sign-key", "release-key", "http-tls-cert", "http-tls-key", "enrol-tls-cert", "enrol-tls-key",
+	"broker-ca", "broker-cert", "broker-key", "oidc-client-secret-file", "seal-key", "config"}
 
 // shownTime is the format of the moment that a backup is a copy of.
 const shownTime = "2006-01-02 15:04:05 UTC"
@@ -63,7 +64,8 @@ the server's version or a later one.`,
 		}
 	}
 	c.Flags().StringVar(&passphraseFile, "passphrase-file", "", passphraseHelp)
-	c.Flags().IntVar(&keep, "keep", 0, "if FILE is a folder: afterwards remove the oldest backups of this fleet in it, but for so many; 0 = remove none")
+	c.Flags().IntVar(&keep, "keep", 0,
+		"if FILE is a folder: afterwards remove the oldest backups of this fleet in it, but for so many; 0 = remove none")
 	c.Flags().StringArrayVar(&also, "also", nil, "another file or folder to put into the backup, such as the broker's; may be repeated")
 	c.RunE = run(func(cmd *cobra.Command, args []string) error {
 		k, err := sh.settings(cmd.Flags(), serve)
@@ -170,7 +172,8 @@ func (sh *shell) verifyBackupCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&passphraseFile, "passphrase-file", "", "file whose first line is the passphrase; default: what is sealed is not opened")
+	c.Flags().StringVar(&passphraseFile, "passphrase-file", "",
+		"file whose first line is the passphrase; default: what is sealed is not opened")
 	return c
 }
 
@@ -225,7 +228,8 @@ shows what they hold beyond the backup (fleetd alert list).`,
 	}
 	f := c.Flags()
 	f.StringVar(&into, "into", "", "the target: a folder, sqlite:PATH or postgres://...")
-	f.StringVar(&o.Files, "files", "", "folder for keys, certificates and settings; default: the folder of --into, otherwise they are not written")
+	f.StringVar(&o.Files, "files", "",
+		"folder for keys, certificates and settings; default: the folder of --into, otherwise they are not written")
 	f.StringVar(&o.Spool, "spool", "", "file for the stops that the database did not have yet, as of fleetd serve")
 	f.BoolVar(&o.Replace, "replace", false, "replace the fleet and the files that are there")
 	f.StringVar(&passphraseFile, "passphrase-file", "", passphraseHelp)
@@ -261,7 +265,8 @@ func (sh *shell) restored(path string, o backup.RestoreOptions, got backup.Resto
      revoked since then are valid again, so revoke them again
 `, got.MadeAt.UTC().Format(shownTime))
 	if got.Unanalyzed != nil {
-		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the database is slow until PostgreSQL has its statistics (ANALYZE): %v\n", got.Unanalyzed)
+		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the database is slow until PostgreSQL has its statistics (ANALYZE): %v\n",
+			got.Unanalyzed)
 	}
 	if got.Unrecorded != nil {
 		fmt.Fprintf(sh.Err, "fleetd: the restore is whole, and the audit does not name it: %v\n", got.Unrecorded)

@@ -120,11 +120,17 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). The flag takes precedence over TROUPE_CONTEXT, and cannot be combined with --context. With TROUPE_TOKEN set, contexts are ignored: then give --server or TROUPE_SERVER, too")
-	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and sign-in of a context (TROUPE_CONTEXT); fleetd context list shows them. fleetd stop, stop list and stop release take several, as a,b")
-	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"),
+		"address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). The flag takes precedence over "+
+			"TROUPE_CONTEXT, and cannot be combined with --context. With TROUPE_TOKEN set, contexts are ignored: then give --server or "+
+			"TROUPE_SERVER, too")
+	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and sign-in of a context (TROUPE_CONTEXT); fleetd context list "+
+		"shows them. fleetd stop, stop list and stop release take several, as a,b")
+	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"),
+		"file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
 	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")
-	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name for the audit where nobody signs in (TROUPE_BY); else it is that of your account")
+	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")),
+		"your name for the audit where nobody signs in (TROUPE_BY); else it is that of your account")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) {
 			return nil // the flags of the line to complete are not read yet
@@ -138,14 +144,17 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		return nil
 	}
 	root.AddCommand(
-		sh.serveCommand(), sh.setupCommand(), sh.doctorCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(), sh.siteCommand(),
-		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
+		sh.serveCommand(), sh.setupCommand(), sh.doctorCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"),
+		sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(), sh.siteCommand(),
+		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(),
+		sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.keyCommand(), sh.policyCommand(),
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),
 		sh.backupCommand(), sh.restoreCommand(),
 		sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(),
 	)
-	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(), sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand(), program.Describe())
+	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(),
+		sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand(), program.Describe())
 	sh.addOperations(root)
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

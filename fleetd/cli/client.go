@@ -210,12 +210,14 @@ func (sh *shell) unreachable(err error, hint string) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{code: exitTimeout, err: fmt.Errorf("fleetd at %s does not answer in time; %s", sh.whichServer(), orElse(hint, "if robots must stop, stop them at the robots"))}
+		return &failure{code: exitTimeout, err: fmt.Errorf("fleetd at %s does not answer in time; %s", sh.whichServer(),
+			orElse(hint, "if robots must stop, stop them at the robots"))}
 	case errors.Is(err, context.Canceled):
 		return &failure{code: exitTimeout, err: errors.New("interrupted before fleetd answered; the request may have been carried out")}
 	}
 	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
-		hint = "name the root certificate of the fleet with --server-ca FILE (root.pem of fleetd ca init), or the name in the certificate with --server"
+		hint = "name the root certificate of the fleet with --server-ca FILE (root.pem of fleetd ca init), or the name in the certificate " +
+			"with --server"
 	}
 	advice := "start it with fleetd serve, or name it with --server"
 	if sh.usedContext != "" {

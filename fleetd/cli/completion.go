@@ -27,7 +27,8 @@ type values func(sh *shell, ctx context.Context, given []string) []string
 
 // argSources are the sources of arguments, by the word for it in Use.
 var argSources = map[string]values{
-	"ROBOT": robotNames, "STORY": listOf("stories"), "ACTIVITY": listOf("activities"), "ACTIVITY[,ACTIVITY": listOf("activities"), "MODE": modes, "POINT": none,
+	"ROBOT": robotNames, "STORY": listOf("stories"), "ACTIVITY": listOf("activities"), "ACTIVITY[,ACTIVITY": listOf("activities"),
+	"MODE": modes, "POINT": none,
 	"SESSION": listOf("sessions"), "TOKEN": listOf("tokens"),
 }
 
@@ -42,11 +43,14 @@ var namesOfGroup = map[string]values{
 var flagSources = map[string]values{
 	"output": fixed(outputs...), "label": labels, "site": sites, "robot": robotNames, "from": robotNames, "mode": modes, "if-mode": modes,
 	"act": acts, "story": listOf("stories"), "activity": listOf("activities"), "story-rev": none, "rev": none,
-	"level": fixed("info", "warn", "error", "safety"), "state": states, "apply": fixed(string(schema.ApplyNextAct), string(schema.ApplyNow), string(schema.ApplyNextStart)),
+	"level": fixed("info", "warn", "error", "safety"), "state": states, "apply": fixed(string(schema.ApplyNextAct), string(schema.ApplyNow),
+		string(schema.ApplyNextStart)),
 	"context": contextNames, "point": points, "unit": units, "handler": handlers, "interrupter": interrupters, "latch": listOf("stops"),
 	"log-level": fixed("debug", "info", "warn", "error"), "in-mode": modes, "has-story": listOf("stories"),
-	"presence": fixed("online", "degraded", "lost", "offline", "sleeping", "unknown"), "story-state": fixed("none", "current", "pending", "refused"),
-	"doing": fixed("performing", "failing", "activity", "interrupt", "paused", "paused_by_safety", "disabled", "waiting_for_release", "stop_input", "needs_reset", "not_connected", "not_adopted", "manual", "undriven", "start_up", "no_story", "story_ended"),
+	"presence": fixed("online", "degraded", "lost", "offline", "sleeping", "unknown"), "story-state": fixed("none", "current", "pending",
+		"refused"),
+	"doing": fixed("performing", "failing", "activity", "interrupt", "paused", "paused_by_safety", "disabled", "waiting_for_release",
+		"stop_input", "needs_reset", "not_connected", "not_adopted", "manual", "undriven", "start_up", "no_story", "story_ended"),
 }
 
 // complete gives every command the completion of its arguments and flags.
@@ -265,6 +269,8 @@ var handlers = ofRobot(func(d view.Detail) []string {
 })
 
 func states(*shell, context.Context, []string) []string {
-	return []string{string(command.Queued), string(command.Sent), string(command.Acked), string(command.Running), string(command.Succeeded), string(command.Failed),
-		string(command.Rejected), string(command.Cancelled), string(command.Superseded), string(command.Expired), string(command.Undelivered), string(command.Unknown)}
+	return []string{string(command.Queued), string(command.Sent), string(command.Acked), string(command.Running), string(command.Succeeded),
+		string(command.Failed),
+		string(command.Rejected), string(command.Cancelled), string(command.Superseded), string(command.Expired), string(command.Undelivered),
+		string(command.Unknown)}
 }

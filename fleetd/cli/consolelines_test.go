@@ -36,7 +36,9 @@ var noConsoleLine = map[string]string{
 	"sign-in": "a password", "sign-out": "the session of a browser", "change-own-password": "passwords",
 	"allow-login": "fleetd login --browser begins it", "finish-login": "fleetd login --browser ends it",
 	"enrol": "a robot does it", "renew": "a robot does it", "send-record": "a robot does it",
-	"post-intent": "the console does not post intents", "publish-texts": "the console publishes drafts", "apply-folder": "the console applies no folders", "put-file": "the console applies no folders", "revoke-robot": "the console does not revoke",
+	"post-intent": "the console does not post intents", "publish-texts": "the console publishes drafts",
+	"apply-folder": "the console applies no folders", "put-file": "the console applies no folders",
+	"revoke-robot": "the console does not revoke",
 	"decommission": "the console does not remove robots", "revoke-certificate": "the console does not revoke",
 }
 
@@ -156,7 +158,8 @@ func TestLinesOfTheConsoleMakeItsRequests(t *testing.T) {
 		for key, v := range c.Request.Query {
 			c.Request.Query[key] = textsOf(v)
 		}
-		for name, pair := range map[string][2]any{"path": {c.Request.Path, last.Request.Path}, "query": {c.Request.Query, last.Request.Query}, "body": {c.Request.Body, last.Request.Body}} {
+		for name, pair := range map[string][2]any{"path": {c.Request.Path, last.Request.Path}, "query": {c.Request.Query, last.Request.Query},
+			"body": {c.Request.Body, last.Request.Body}} {
 			if want, sent := asked(pair[0]), asked(pair[1]); !reflect.DeepEqual(want, sent) {
 				t.Errorf("%s\nsends as %s\n %s\nand the console\n %s", c.Line, name, jsonOf(sent), jsonOf(want))
 			}

@@ -166,7 +166,8 @@ func (sh *shell) chooseServer(cmd *cobra.Command) error {
 	case server && context:
 		return usage("--server and --context both name a server: leave out one of them")
 	case sh.token != "" && sh.context != "": // a stop must not go to the default address instead
-		return usage("TROUPE_TOKEN is set, and context %s has a token of its own: unset TROUPE_TOKEN, or leave out --context and TROUPE_CONTEXT and name the address with --server", sh.context)
+		return usage("TROUPE_TOKEN is set, and context %s has a token of its own: unset TROUPE_TOKEN, or leave out --context and "+
+			"TROUPE_CONTEXT and name the address with --server", sh.context)
 	case sh.token != "":
 		return nil
 	}
@@ -230,7 +231,8 @@ func (sh *shell) contextCommand() *cobra.Command {
 		}),
 	}
 	remove := &cobra.Command{
-		Use: "remove CONTEXT", Short: "forget this server, and end the token that login keeps for it", Args: cobra.ExactArgs(1), Example: "  fleetd context remove museum",
+		Use: "remove CONTEXT", Short: "forget this server, and end the token that login keeps for it", Args: cobra.ExactArgs(1),
+		Example: "  fleetd context remove museum",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			all, err := sh.readContexts()
 			if err != nil {
@@ -252,7 +254,8 @@ func (sh *shell) addContextCommand() *cobra.Command {
 		Long: `Name a server for --context and fleetd context use. --server is its address, --server-ca the file with
 its CA. A person then signs in with fleetd login --context CONTEXT, which does the same as login --name
 for a new one; a program gives its token with --token-file.`,
-		Example: "  fleetd context add museum --server https://museum.example:8080 --server-ca museum.pem\n  fleetd login --context museum --user anna",
+		Example: "  fleetd context add museum --server https://museum.example:8080 --server-ca museum.pem\n" +
+			"  fleetd login --context museum --user anna",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if err := validContextName(name); err != nil {
@@ -282,7 +285,8 @@ for a new one; a program gives its token with --token-file.`,
 				return err
 			}
 			if _, taken := all.Contexts[name]; taken {
-				return &failure{code: exitConflict, err: fmt.Errorf("there is a context %s already: choose another name, or remove it with fleetd context remove %[1]s", name)}
+				return &failure{code: exitConflict,
+					err: fmt.Errorf("there is a context %s already: choose another name, or remove it with fleetd context remove %[1]s", name)}
 			}
 			all.Contexts[name] = serverContext{Server: sh.server, CA: absolute(sh.ca), User: user, Token: token}
 			if all.Current = orElse(all.Current, name); all.Current == name {

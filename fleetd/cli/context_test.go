@@ -39,7 +39,8 @@ func TestServerOfEnvironmentKeepsCurrentContext(t *testing.T) {
 	for current, want := range map[string]string{"anna": "token-anna", "museum": "token-admin", "other": "token-admin", "": "token-admin"} {
 		sh := &shell{Streams: Streams{Environ: []string{"XDG_CONFIG_HOME=" + folder}}, server: here}
 		all := contexts{Current: current, Contexts: map[string]serverContext{
-			"anna": {Server: here, Token: "token-anna"}, "museum": {Server: here, Token: "token-admin"}, "other": {Server: there, Token: "token-other"},
+			"anna": {Server: here, Token: "token-anna"}, "museum": {Server: here, Token: "token-admin"},
+			"other": {Server: there, Token: "token-other"},
 		}}
 		if err := sh.writeContexts(all); err != nil {
 			t.Fatal(err)
@@ -71,7 +72,8 @@ func TestDamagedContextsReachNoServer(t *testing.T) {
 		if err == nil {
 			_ = answer.Body.Close() // it is empty
 		}
-		if sent := err == nil; sent != serverGiven || sent && reached != 1 || !sent && !strings.Contains(err.Error(), "read contexts from "+folder) {
+		if sent := err == nil; sent != serverGiven || sent && reached != 1 || !sent &&
+			!strings.Contains(err.Error(), "read contexts from "+folder) {
 			t.Errorf("with a given server %v: %v, %d requests", serverGiven, err, reached)
 		}
 	}
@@ -119,7 +121,8 @@ func TestUnreachableServerIsNamedWithItsContext(t *testing.T) {
 	}
 	env := []string{"XDG_CONFIG_HOME=" + t.TempDir()}
 	sh := &shell{Streams: Streams{Environ: env}}
-	if err := sh.writeContexts(contexts{Current: "museum", Contexts: map[string]serverContext{"museum": {Server: gone, Token: "t"}}}); err != nil {
+	if err := sh.writeContexts(contexts{Current: "museum", Contexts: map[string]serverContext{"museum": {Server: gone, Token: "t"}}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for line, named := range map[string]bool{"robot list": true, "robot list --server " + gone + "/": false} {

@@ -65,7 +65,8 @@ func (sh *shell) saveOver(ctx context.Context, err error, kind, id, command stri
 		return err
 	}
 	better := *refused
-	better.err = fmt.Errorf("the draft of %s %s is at revision %d, saved by %s at %s: look at it with fleetd %s get %s, then fleetd %s %s --over %d",
+	better.err = fmt.Errorf(
+		"the draft of %s %s is at revision %d, saved by %s at %s: look at it with fleetd %s get %s, then fleetd %s %s --over %d",
 		kind, id, e.DraftRev, orElse(e.ChangedBy, "somebody"), formatTime(e.ChangedAt), kind, id, kind, command, e.DraftRev)
 	return &better
 }

@@ -24,7 +24,8 @@ func TestDriveSaysWhyTheRobotDoesNotFollow(t *testing.T) {
 				return
 			}
 			defer ws.Close()
-			refused := teleop.Message{Type: teleop.TypeRefused, Cause: "safety_disabled", Detail: "the drive may not move: the safety core is DISABLED; safety/enable"}
+			refused := teleop.Message{Type: teleop.TypeRefused, Cause: "safety_disabled",
+				Detail: "the drive may not move: the safety core is DISABLED; safety/enable"}
 			for _, m := range []teleop.Message{refused, refused, {Type: teleop.TypeEnded, Cause: "lease-over", Detail: "the lease has ended"}} {
 				if err := ws.WriteJSON(m); err != nil {
 					t.Error(err)
@@ -41,7 +42,8 @@ func TestDriveSaysWhyTheRobotDoesNotFollow(t *testing.T) {
 	defer keys.Close()
 	var out strings.Builder
 	code := cli.Main(t.Context(), cli.Streams{In: keys, Out: &out, Err: &out}, "v0", "drive", "r1", "--server", fleetd.URL)
-	if code != 5 || strings.Count(out.String(), "r1 does not follow: the drive may not move: the safety core is DISABLED; fleetd safety enable r1\r\n") != 1 {
+	if code != 5 ||
+		strings.Count(out.String(), "r1 does not follow: the drive may not move: the safety core is DISABLED; fleetd safety enable r1\r\n") != 1 {
 		t.Errorf("exit code %d:\n%q", code, out.String())
 	}
 }

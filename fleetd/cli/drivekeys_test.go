@@ -88,7 +88,8 @@ func TestHeldKeyDoesNotDriveOnAfterFleetdStopped(t *testing.T) {
 				drive.Receive(&s, now, facts, drive.Frame{Lease: "a", Seq: ms + 1, VX: vx, WZ: wz})
 			}
 			drives := s.At == drive.Driving
-			before, stopped, drivesAgain = before || drives && ms < stalls, stopped || drives && ms >= back && ms < again, drivesAgain || drives && ms >= again
+			before, stopped, drivesAgain = before || drives && ms < stalls, stopped || drives && ms >= back && ms < again, drivesAgain || drives &&
+				ms >= again
 			if ms >= next && (ms < released || ms >= again) { // after the frame, which is the worse order
 				keys.press(keyForwards, now)
 				if next = ms + 100; ms >= back {

@@ -53,7 +53,8 @@ func usage(format string, args ...any) error {
 // codeOf returns the exit code for a problem of the API.
 func codeOf(p *api.Problem) int {
 	switch {
-	case p.Of(api.KindConflict), p.Of(api.KindCount), p.Of(api.KindConfirm), p.Of(api.KindUnpublished), p.Of(api.KindPreconditionFailed), p.Of(api.KindOnline), p.Of(api.KindInUse), p.Of(api.KindState):
+	case p.Of(api.KindConflict), p.Of(api.KindCount), p.Of(api.KindConfirm), p.Of(api.KindUnpublished), p.Of(api.KindPreconditionFailed),
+		p.Of(api.KindOnline), p.Of(api.KindInUse), p.Of(api.KindState):
 		return exitConflict
 	case p.Of(api.KindNotAllowed), p.Status == 401, p.Status == 403:
 		return exitNotAllowed

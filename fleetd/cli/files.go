@@ -32,7 +32,8 @@ action of an act or each act of a story, in columns that its header names, such 
 --map gives a column with another header its field, or ignores it. An export shows every field.
 --dry-run shows what would be saved, and every problem by row and column. --skip-wrong leaves out the
 acts, stories and activities that have errors, and saves the others. Nothing is published.`,
-		Example: "  fleetd import -f stories.csv --dry-run\n  fleetd import -f stories.csv --map 'Geschichte=story' --map 'Notiz='\n  fleetd import -f museum.zip",
+		Example: "  fleetd import -f stories.csv --dry-run\n  fleetd import -f stories.csv --map 'Geschichte=story' --map 'Notiz='\n" +
+			"  fleetd import -f museum.zip",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			body, err := os.ReadFile(path)
 			if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // otherFlags are the flags whose field in requests has another name, by the field.
-var otherFlags = map[string]string{"modes": "in-mode", "mode": "in-mode", "text": "matching", "story": "has-story", "expected_count": "expect", "ttl_ms": "ttl"}
+var otherFlags = map[string]string{"modes": "in-mode", "mode": "in-mode", "text": "matching", "story": "has-story",
+	"expected_count": "expect", "ttl_ms": "ttl"}
 
 // flagErrors names the flags whose values the API's schema refuses, where its answer names
 // fields of JSON. It returns nothing if a finding is about something else.

@@ -64,9 +64,11 @@ func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Rec
 		}
 		select {
 		case <-ctx.Done():
-			return r, &failure{code: exitTimeout, err: fmt.Errorf("interrupted; fleetd gets the record all the same: fleetd robot record %s --id %s", r.Robot, r.ID)}
+			return r, &failure{code: exitTimeout, err: fmt.Errorf("interrupted; fleetd gets the record all the same: fleetd robot record %s --id %s",
+				r.Robot, r.ID)}
 		case <-until.Done():
-			return r, &failure{code: exitTimeout, err: fmt.Errorf("the record has not arrived within %v: fleetd robot records %s says how far it is", recordTimeout, r.Robot)}
+			return r, &failure{code: exitTimeout, err: fmt.Errorf("the record has not arrived within %v: fleetd robot records %s says how far it is",
+				recordTimeout, r.Robot)}
 		case <-time.After(pollInterval):
 		}
 		var now records.Record // json.Unmarshal keeps fields that the answer omits

@@ -99,7 +99,8 @@ func readFolder(dir string) (*folderFiles, []library.FileProblem, error) {
 		return nil
 	})
 	if errors.Is(err, errFolderTooBig) {
-		return nil, nil, fmt.Errorf("%s has over %d files, or over %d bytes of texts; split it in two folders, each with a fleet.yaml of its own", dir, folder.MaxFiles, folder.MaxBytes)
+		return nil, nil, fmt.Errorf("%s has over %d files, or over %d bytes of texts; split it in two folders, each with a fleet.yaml of its own",
+			dir, folder.MaxFiles, folder.MaxBytes)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", dir, err)
@@ -148,7 +149,8 @@ func (g *folderFlags) flags(c *cobra.Command) {
 	f.BoolVar(&g.prune, "prune", false, "delete what an earlier apply of this folder brought and the folder no longer has")
 	f.BoolVar(&g.takeOver, "take-over", false, "take over what another folder brought")
 	f.BoolVar(&g.now, "now", false, "give robots what policies say at once, without a rollout")
-	f.StringVar(&g.rollout, "rollout", "", "file that says how the rollouts go by which robots get what policies say, as for fleetd rollout create --plan; default: a canary, then waves")
+	f.StringVar(&g.rollout, "rollout", "", "file that says how the rollouts go by which robots get what policies say, as for fleetd rollout "+
+		"create --plan; default: a canary, then waves")
 	c.MarkFlagsMutuallyExclusive("now", "rollout")
 	_ = c.MarkFlagRequired("file") // it is defined above
 }
@@ -260,7 +262,8 @@ func (sh *shell) applyFolderCommand() *cobra.Command {
 longer has stays; with --prune it is deleted if an earlier apply of this folder brought it, and --expect says how many objects that
 are. --if takes the plan that fleetd diff printed: if something changed since, nothing is applied. An apply that takes robots from open
 rollouts needs it.`,
-		Example: "  fleetd apply -f museum --dry-run\n  fleetd apply -f museum --why 'winter opening'\n  fleetd apply -f museum --prune --expect 2",
+		Example: "  fleetd apply -f museum --dry-run\n  fleetd apply -f museum --why 'winter opening'\n" +
+			"  fleetd apply -f museum --prune --expect 2",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			f, plan, err := sh.planFolder(cmd.Context(), g, why)
 			if err != nil {
@@ -276,7 +279,8 @@ rollouts needs it.`,
 			}
 			if taken := plan.Taken(); taken > 0 && digest == "" {
 				appliedFolder(sh.Err, plan, true)
-				return &failure{code: exitConflict, err: fmt.Errorf("%s would be taken from open rollouts; to confirm, repeat the command with --if %s", countText(taken, "robot"), plan.Digest)}
+				return &failure{code: exitConflict, err: fmt.Errorf("%s would be taken from open rollouts; to confirm, repeat the command with --if %s",
+					countText(taken, "robot"), plan.Digest)}
 			}
 			if err := sh.putFiles(cmd.Context(), f, plan.Missing, why); err != nil {
 				return err

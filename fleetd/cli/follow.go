@@ -71,7 +71,8 @@ func (sh *shell) printEvent(e api.Event, columns bool) error {
 		return sh.showNext(e)
 	}
 	if columns {
-		_, err := fmt.Fprintf(sh.Out, "%s  %-6s  %-6s  %-18s  %-9s  %s\n", formatTime(e.Received), oneLine(e.Robot), e.Level, oneLine(e.Type), oneLine(e.Source), cell(eventData(e.Event)))
+		_, err := fmt.Fprintf(sh.Out, "%s  %-6s  %-6s  %-18s  %-9s  %s\n", formatTime(e.Received), oneLine(e.Robot), e.Level, oneLine(e.Type),
+			oneLine(e.Source), cell(eventData(e.Event)))
 		return err
 	}
 	_, err := fmt.Fprintln(sh.Out, logLine(e))

@@ -62,7 +62,8 @@ func revokedLine(r api.Revoked) string {
 	case r.DryRun:
 		what = "would be revoked: brokers would refuse the name and %s, and close its connections (the robot is %s)"
 	case !r.Broker:
-		what = "revoked, but the broker does not know it yet: fleetd is not connected to it. When it is connected again, the broker refuses the name and %s, and closes its connections (the robot is %s)"
+		what = "revoked, but the broker does not know it yet: fleetd is not connected to it. When it is connected again, the broker refuses " +
+			"the name and %s, and closes its connections (the robot is %s)"
 	}
 	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.PresenceStatus, "not seen"))
 }

@@ -9,7 +9,8 @@ import (
 
 func TestRevocationWithoutBrokerIsNotShownAsDone(t *testing.T) {
 	r := api.Revoked{Robot: "r7", Certificates: []string{"a1"}, PresenceStatus: "unknown", Broker: true}
-	if got, want := revokedLine(r), "r7 revoked: brokers refuse the name and 1 certificate, and close its connections (the robot is unknown)"; got != want {
+	if got, want := revokedLine(r),
+		"r7 revoked: brokers refuse the name and 1 certificate, and close its connections (the robot is unknown)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Broker = false

@@ -19,7 +19,8 @@ func (sh *shell) keyCommand() *cobra.Command {
 }
 
 func roleFlag(c *cobra.Command, role *string) {
-	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired (fleetd's key, signs desired documents) or release (fleetd's second key, signs the stories, activities and places that are assigned)")
+	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired (fleetd's key, signs desired documents) or release (fleetd's "+
+		"second key, signs the stories, activities and places that are assigned)")
 }
 
 func roleOf(text string) (sign.Role, error) {

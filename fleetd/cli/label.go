@@ -27,7 +27,8 @@ func (sh *shell) labelCommand() *cobra.Command {
 	var l labelFlags
 	c := &cobra.Command{
 		Use: "label (ROBOT... | -l KEY=VALUE | --all) KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one",
-		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-\n  fleetd robot label -l site=museum floor=2 --dry-run",
+		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-\n" +
+			"  fleetd robot label -l site=museum floor=2 --dry-run",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if !l.any() && len(args) == 0 {
 				return atLeastOne(cmd, args)
@@ -38,7 +39,8 @@ func (sh *shell) labelCommand() *cobra.Command {
 				return err
 			}
 			if len(set)+len(unset) == 0 {
-				return usage("which labels? write %s KEY=VALUE, or KEY- to remove one", strings.Join(append([]string{cmd.CommandPath()}, names...), " "))
+				return usage("which labels? write %s KEY=VALUE, or KEY- to remove one",
+					strings.Join(append([]string{cmd.CommandPath()}, names...), " "))
 			}
 			if len(names) == 1 && !l.any() && !l.dryRun && l.expect < 0 {
 				return sh.label(cmd.Context(), names[0], set, unset, l.why)

@@ -43,15 +43,20 @@ With -f the timeline is that of files, and no server is asked.`,
 		}),
 	}
 	timeline.add(get)
-	verbs := []*cobra.Command{get, sh.publishCommand(kind), sh.diffCommand(kind), sh.saveCommand(kind), sh.exportCommand(kind), sh.tryCommand(kind)}
+	verbs := []*cobra.Command{get, sh.publishCommand(kind), sh.diffCommand(kind), sh.saveCommand(kind), sh.exportCommand(kind),
+		sh.tryCommand(kind)}
 	switch kind {
 	case "story":
-		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, revert, delete, recover", verbs...)
+		return group("story",
+			"stories: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, revert, delete, recover", verbs...)
 	case "activity":
 		verbs = append(verbs, sh.explainCommand())
-		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, explain, delete, recover", verbs...)
+		return group("activity",
+			"activities: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, explain, delete, recover",
+			verbs...)
 	}
-	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, export, try, perform, delete, recover", append(verbs, sh.performCommand())...)
+	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, export, try, perform, delete, recover",
+		append(verbs, sh.performCommand())...)
 }
 
 // printRevision prints what robots get of a published revision.

@@ -26,11 +26,15 @@ func (sh *shell) lifeCommand() *cobra.Command {
 			return sh.show(d.State.Life, func(w io.Writer) { lifeTable(w, d.State.TS, d.State.Life) })
 		}),
 	}
-	c := group("life", "autonomous life in mode ato: get; set, focus, stop-focus, stop-all; launchpad, plugin, safeguard; explain", append([]*cobra.Command{get}, sh.verbsOf("life")...)...)
+	c := group("life", "autonomous life in mode ato: get; set, focus, stop-focus, stop-all; launchpad, plugin, safeguard; explain",
+		append([]*cobra.Command{get}, sh.verbsOf("life")...)...)
 	c.Long = `The life of a robot in mode ato. Activities get the focus by their conditions (the launchpad)
 or on request, and the story waits meanwhile. An interactive activity interrupts a solitary
 one, never the other way round.`
-	c.Example = "  fleetd life get r1\n  fleetd life focus r1 --activity greet --wait\n  fleetd life set r1 --state disabled --why 'only the story today' --wait\n  fleetd life safeguard r1 --name pushed --enabled=false --wait\n  fleetd life explain r1 --condition 'people > 0 && battery > 0.3' --wait"
+	c.Example = "  fleetd life get r1\n  fleetd life focus r1 --activity greet --wait\n" +
+		"  fleetd life set r1 --state disabled --why 'only the story today' --wait\n" +
+		"  fleetd life safeguard r1 --name pushed --enabled=false --wait\n" +
+		"  fleetd life explain r1 --condition 'people > 0 && battery > 0.3' --wait"
 	return c
 }
 
@@ -113,7 +117,8 @@ func lifeTable(out io.Writer, now schema.Time, l *schema.StateLife) {
 		writeRow(w, "safeguard", string(s.Name)+": "+text)
 	}
 	for _, s := range l.Statistics {
-		writeRow(w, "statistics", fmt.Sprintf("%s: starts %d, %v in all, last %s ago", s.Activity, s.Starts, (time.Duration(s.TotalMS)*time.Millisecond).Round(time.Second), ago(now, s.LastStart)))
+		writeRow(w, "statistics", fmt.Sprintf("%s: starts %d, %v in all, last %s ago", s.Activity, s.Starts,
+			(time.Duration(s.TotalMS)*time.Millisecond).Round(time.Second), ago(now, s.LastStart)))
 	}
 	for _, f := range l.Focuses {
 		writeRow(w, "focus", f.Since.String()+" "+orElse(f.Activity, "none"))

@@ -16,7 +16,8 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 		Abilities:  []schema.LifeAbility{{Name: schema.AbilityBlinking, Enabled: true}, {Name: schema.AbilityBreathing}},
 		Plugins:    []schema.LifePlugin{{Name: schema.PluginPeople, Group: schema.GroupSolitary, Enabled: true}},
 		Safeguards: []schema.SafeguardSwitch{{Name: schema.SafeguardPushed}},
-		Conditions: []schema.LifeCondition{{Activity: "quiz", True: true}, {Activity: "rest", Why: "battery < 0.3 is not true: battery is 0.8"}, {Activity: "tell-a-joke", True: true}},
+		Conditions: []schema.LifeCondition{{Activity: "quiz", True: true}, {Activity: "rest", Why: "battery < 0.3 is not true: battery is 0.8"},
+			{Activity: "tell-a-joke", True: true}},
 		Statistics: []schema.LifeStatistics{{Activity: "greet", Starts: 2, LastStart: now - 120_000, TotalMS: 61_000}},
 		Focuses:    []schema.LifeFocus{{Activity: "greet", Since: now - 120_000}},
 		States:     []schema.LifeEntry{{State: schema.LifeSolitary, Since: now - 300_000}},
@@ -27,15 +28,19 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 	if got, want := strings.Join(waitingTexts(l), "\n"), "quiz may start\nrest: battery < 0.3 is not true: battery is 0.8"; got != want {
 		t.Errorf("waiting: %q, want %q", got, want)
 	}
-	if got, want := lifeText(&schema.StateLife{State: schema.LifeSafeguard, Reason: schema.ReasonUnitCritical}), "safeguard (unit critical)"; got != want {
+	if got, want := lifeText(&schema.StateLife{State: schema.LifeSafeguard, Reason: schema.ReasonUnitCritical}),
+		"safeguard (unit critical)"; got != want {
 		t.Errorf("life: %q, want %q", got, want)
 	}
 	var table strings.Builder
 	lifeTable(&table, now, l)
 	for _, want := range []string{
-		"life        interactive: tell-a-joke, then again greet, next quiz, for 1m30s\n", "launchpad   on\n", "suggests    quiz\n", "activity    quiz: its condition is true\n",
-		"activity    rest: battery < 0.3 is not true: battery is 0.8\n", "ability     blinking: on, waits: its unit is in use or must not move\n", "ability     breathing: off\n",
-		"plugin      people (solitary): on; conditions can use its values\n", "safeguard   pushed: life does not react to it\n", "statistics  greet: starts 2, 1m1s in all, last 2m0s ago\n", "solitary\n",
+		"life        interactive: tell-a-joke, then again greet, next quiz, for 1m30s\n", "launchpad   on\n", "suggests    quiz\n",
+		"activity    quiz: its condition is true\n",
+		"activity    rest: battery < 0.3 is not true: battery is 0.8\n", "ability     blinking: on, waits: its unit is in use or must not move\n",
+		"ability     breathing: off\n",
+		"plugin      people (solitary): on; conditions can use its values\n", "safeguard   pushed: life does not react to it\n",
+		"statistics  greet: starts 2, 1m1s in all, last 2m0s ago\n", "solitary\n",
 	} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())
@@ -44,7 +49,8 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 }
 
 func TestRobotThatPerformsAnActivityIsNotShownAsPaused(t *testing.T) {
-	r := view.Robot{ID: "r1", Auto: schema.AutoPaused, Life: &view.Life{State: schema.LifeInteractive, Focused: "greet"}, PauseHolders: []schema.Pause{{Token: "activity:greet-1", By: "greet"}}}
+	r := view.Robot{ID: "r1", Auto: schema.AutoPaused, Life: &view.Life{State: schema.LifeInteractive, Focused: "greet"},
+		PauseHolders: []schema.Pause{{Token: "activity:greet-1", By: "greet"}}}
 	if got, want := autoText(r), "performing greet"; got != want {
 		t.Errorf("ato: %q, want %q", got, want)
 	}

@@ -40,7 +40,8 @@ func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	}
 	page, state, verifier := base.JoinPath(api.AllowPage), rand.Text(), rand.Text()+rand.Text()
 	page.RawQuery = url.Values{
-		"port": {strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, "state": {state}, "challenge": {accounts.Challenge(verifier)}, "machine": {machineName()},
+		"port": {strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, "state": {state}, "challenge": {accounts.Challenge(verifier)},
+		"machine": {machineName()},
 	}.Encode()
 	done := make(chan error, 1)
 	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +68,8 @@ func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 		defer cancel()
 		_ = server.Shutdown(ctx) // the browser may keep its connection
 	}()
-	fmt.Fprintf(sh.Err, "Open this address in a browser on this machine, and allow it there if the page shows %s %s:\n%s\n", state[:4], state[4:8], page)
+	fmt.Fprintf(sh.Err, "Open this address in a browser on this machine, and allow it there if the page shows %s %s:\n%s\n", state[:4],
+		state[4:8], page)
 	if isTerminal(sh.Err) {
 		openBrowser(page.String())
 	}
@@ -75,7 +77,8 @@ func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a token at My account in the console, and set TROUPE_TOKEN and TROUPE_SERVER", loginTimeout)}
+		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a "+
+			"token at My account in the console, and set TROUPE_TOKEN and TROUPE_SERVER", loginTimeout)}
 	}
 }
 

@@ -33,7 +33,8 @@ func startBrowserLogin(t *testing.T) *browserLogin {
 	l := &browserLogin{config: t.TempDir(), code: make(chan int, 1)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in api.FinishLogin
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/api/v1/logins/finish" || in.Code != "the code" || accounts.Challenge(in.Verifier) != l.page.Get("challenge") {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/api/v1/logins/finish" || in.Code != "the code" ||
+			accounts.Challenge(in.Verifier) != l.page.Get("challenge") {
 			api.Write(w, api.KindSignIn.Problem("the code is not valid", ""))
 			return
 		}
@@ -44,7 +45,8 @@ func startBrowserLogin(t *testing.T) *browserLogin {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	go func() {
-		l.code <- cli.Main(ctx, cli.Streams{In: strings.NewReader(""), Out: &l.out, Err: out, Environ: []string{"XDG_CONFIG_HOME=" + l.config}}, "v0-test", "login", "--browser", "--server", server.URL)
+		l.code <- cli.Main(ctx, cli.Streams{In: strings.NewReader(""), Out: &l.out, Err: out, Environ: []string{"XDG_CONFIG_HOME=" + l.config}},
+			"v0-test", "login", "--browser", "--server", server.URL)
 		_ = out.Close()
 	}()
 	lines := bufio.NewScanner(errors)
@@ -81,7 +83,8 @@ func TestLoginInTheBrowserKeepsAToken(t *testing.T) {
 	if status := l.answer(t, url.Values{"code": {"the code"}, "state": {"of somebody else"}}); status != http.StatusBadRequest {
 		t.Errorf("an answer with another state: %d", status)
 	}
-	if l.answer(t, url.Values{"code": {"the code"}, "state": {l.page.Get("state")}}); l.finish == nil || l.finish.Path != api.AllowPage || l.finish.Query().Get("result") != "done" {
+	if l.answer(t, url.Values{"code": {"the code"}, "state": {l.page.Get("state")}}); l.finish == nil || l.finish.Path != api.AllowPage ||
+		l.finish.Query().Get("result") != "done" {
 		t.Errorf("the browser goes to %v", l.finish)
 	}
 	if code := <-l.code; code != 0 || !strings.Contains(l.out.String(), "signed in as anna") {
@@ -96,7 +99,8 @@ func TestLoginInTheBrowserKeepsAToken(t *testing.T) {
 func TestLoginInTheBrowserThatNobodyAllowsKeepsNothing(t *testing.T) {
 	for what, code := range map[string]string{"denied at the page": "", "a code that is not valid": "another"} {
 		l := startBrowserLogin(t)
-		if l.answer(t, url.Values{"code": {code}, "state": {l.page.Get("state")}}); l.finish == nil || l.finish.Query().Get("result") != "failed" {
+		if l.answer(t, url.Values{"code": {code}, "state": {l.page.Get("state")}}); l.finish == nil ||
+			l.finish.Query().Get("result") != "failed" {
 			t.Errorf("%s: the browser goes to %v", what, l.finish)
 		}
 		if code := <-l.code; code == 0 {

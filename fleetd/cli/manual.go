@@ -24,7 +24,8 @@ commands need it. fleetd holds it in the name of your account, or of --by where 
 
 func (sh *shell) manualCommand() *cobra.Command {
 	c := sh.verbs("manual", "manual commands: "+strings.Join(verb.NamesOf("manual"), ", "))
-	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot. fleetd refuses\nvalues that no robot can have; a robot refuses those outside its own range, which is often narrower."
+	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot. fleetd refuses\n" +
+		"values that no robot can have; a robot refuses those outside its own range, which is often narrower."
 	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
 	return c
 }
@@ -58,7 +59,8 @@ func (sh *shell) verbsOf(of string, except ...string) []*cobra.Command {
 
 func (sh *shell) interruptCommand() *cobra.Command {
 	c := sh.verbs("interrupt", "interrupts of the story: request, cancel")
-	c.Example = "  fleetd interrupt request r1 --handler service --wait\n  fleetd interrupt request r1 --handler power --interrupter power --wait\n  fleetd interrupt cancel r1 --id service-1 --wait"
+	c.Example = "  fleetd interrupt request r1 --handler service --wait\n" +
+		"  fleetd interrupt request r1 --handler power --interrupter power --wait\n  fleetd interrupt cancel r1 --id service-1 --wait"
 	return c
 }
 
@@ -68,7 +70,8 @@ func (sh *shell) interrupterCommand() *cobra.Command {
 
 func (sh *shell) intentCommand() *cobra.Command {
 	c := sh.verbs("intent", "what people want of robots: post")
-	c.Example = "  fleetd intent post r1 --name greet --text 'Hello, I am Ann' --slots guest=Ann --wait\n  fleetd intent post r1 --name greet --emotion joy --confidence 0.9"
+	c.Example = "  fleetd intent post r1 --name greet --text 'Hello, I am Ann' --slots guest=Ann --wait\n" +
+		"  fleetd intent post r1 --name greet --emotion joy --confidence 0.9"
 	return c
 }
 

@@ -52,7 +52,8 @@ func measurementsCSV(out io.Writer, got api.Measurements) error {
 	rows := [][]string{{"robot", "at", "seconds", "name", "unit", "min", "mean", "max", "values"}}
 	for _, s := range got.Series {
 		for _, p := range s.Points {
-			rows = append(rows, []string{got.Robot, p.At.String(), strconv.FormatInt(got.StepS, 10), s.Name, s.Unit, number(p.Min), number(p.Mean), number(p.Max), strconv.FormatInt(p.Values, 10)})
+			rows = append(rows, []string{got.Robot, p.At.String(), strconv.FormatInt(got.StepS, 10), s.Name, s.Unit, number(p.Min), number(p.Mean),
+				number(p.Max), strconv.FormatInt(p.Values, 10)})
 		}
 	}
 	return w.WriteAll(rows)
@@ -63,7 +64,8 @@ func measurementsTable(out io.Writer, got api.Measurements) {
 		fmt.Fprintf(out, "nothing was measured of %s from %s to %s\n", got.Robot, formatTime(got.Since), formatTime(got.Until))
 		return
 	}
-	fmt.Fprintf(out, "%s from %s to %s, %v each column\n", got.Robot, formatTime(got.Since), formatTime(got.Until), time.Duration(got.StepS)*time.Second)
+	fmt.Fprintf(out, "%s from %s to %s, %v each column\n", got.Robot, formatTime(got.Since), formatTime(got.Until),
+		time.Duration(got.StepS)*time.Second)
 	writeTable(out, "MEASUREMENT\tUNIT\tLEAST\tMEAN\tGREATEST\tNEWEST\tCURVE", got.Series, func(s api.MeasuredSeries) []any {
 		least, most, sum, n := math.Inf(1), math.Inf(-1), 0.0, int64(0)
 		for _, p := range s.Points {
@@ -71,7 +73,8 @@ func measurementsTable(out io.Writer, got api.Measurements) {
 			sum, n = sum+p.Mean*float64(p.Values), n+p.Values
 		}
 		short := func(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
-		return []any{s.Name, s.Unit, short(least), short(sum / float64(n)), short(most), short(s.Points[len(s.Points)-1].Mean), curveText(s.Points, got.Since, got.Until, got.StepS)}
+		return []any{s.Name, s.Unit, short(least), short(sum / float64(n)), short(most), short(s.Points[len(s.Points)-1].Mean),
+			curveText(s.Points, got.Since, got.Until, got.StepS)}
 	})
 }
 

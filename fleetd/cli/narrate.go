@@ -27,7 +27,8 @@ const (
 )
 
 // colours are the SGR codes of kinds on a terminal; a kind without one is not coloured.
-var colours = map[kind]string{kindWorld: "36", kindReact: "33", kindLife: "32", kindSafety: "1;31", kindAlert: "31", kindLink: "2", kindMode: "1", kindFleet: "2"}
+var colours = map[kind]string{kindWorld: "36", kindReact: "33", kindLife: "32", kindSafety: "1;31", kindAlert: "31", kindLink: "2",
+	kindMode: "1", kindFleet: "2"}
 
 // watchLine is one line.
 type watchLine struct {
@@ -202,7 +203,8 @@ func (n *narrator) completes(h *pendingLine, e schema.Event, d eventFields) bool
 
 // holdsStory reports whether the story waits because of an event.
 func holdsStory(e schema.Event, d eventFields) bool {
-	return e.Type == "life_focused" && d.Activity != "" || e.Type == "interrupt_started" || e.Type == "alert_raised" && e.Cause == "safeguard" ||
+	return e.Type == "life_focused" && d.Activity != "" || e.Type == "interrupt_started" || e.Type == "alert_raised" &&
+		e.Cause == "safeguard" ||
 		e.Type == "safety_changed" && d.To != string(schema.SafetyEnabled)
 }
 
@@ -254,7 +256,8 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 var quiet = []string{
 	"life_next", "life_suggestion", // the focus follows, or does not
 	"deadline_missed", "set_point_limited", "teleop_refused", // about the computer and the body
-	"config_applied", "config_deletion_ignored", "mode_deletion_ignored", "story_deletion_ignored", "activities_deletion_ignored", "places_deletion_ignored",
+	"config_applied", "config_deletion_ignored", "mode_deletion_ignored", "story_deletion_ignored", "activities_deletion_ignored",
+	"places_deletion_ignored",
 }
 
 // namedField is a field of the data that a text of schema.Events names.

@@ -67,9 +67,11 @@ func because(d eventFields) string {
 func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "stop_latched", "stop_altered":
-		return kindSafety, fmt.Sprintf("is stopped by the latched stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why)
+		return kindSafety, fmt.Sprintf("is stopped by the latched stop %s of %s until that is released: %s", d.ID,
+			orElse(d.By, "somebody"), d.Why)
 	case "stop_released":
-		return kindSafety, strings.TrimSuffix(fmt.Sprintf("the stop %s of %s is released by %s", d.ID, orElse(d.By, "somebody"), d.ReleasedBy), " by ")
+		return kindSafety, strings.TrimSuffix(fmt.Sprintf("the stop %s of %s is released by %s", d.ID, orElse(d.By, "somebody"), d.ReleasedBy),
+			" by ")
 	}
 	n.explainedAt = e.TS
 	switch schema.SafetyState(d.To) {

@@ -15,7 +15,8 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_started":
 		return n.started(d)
 	case "act_ended":
-		if d.Outcome == "cancelled" && d.Reason != string(schema.ReasonSkipped) && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.explainedAt) >= together {
+		if d.Outcome == "cancelled" && d.Reason != string(schema.ReasonSkipped) && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) &&
+			e.TS.Sub(n.explainedAt) >= together {
 			return laneKind(d.Lane), fmt.Sprintf("breaks off %s: %s", n.named(d.Act), reasonText(d))
 		}
 	case "act_skipped":
@@ -169,7 +170,8 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 			n.pending = &pendingLine{event: &e, done: doneText(d.Handler)}
 			return "", ""
 		}
-		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "), reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
+		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "),
+			reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
 	}
 	switch schema.Reason(d.Reason) {
 	case schema.ReasonAlreadyRunning, schema.ReasonHandlerCondition: // nothing is lost

@@ -103,7 +103,8 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 		for _, line := range c.events {
 			f := strings.SplitN(line, " ", 5)
 			seconds, _ := strconv.Atoi(f[0])
-			add(n.narrate(schema.Event{TS: schema.TimeOf(time.Unix(1000+int64(seconds), 0)), Type: f[1], Level: schema.EventOf(f[1]).Level, Source: f[2], Cause: strings.Trim(f[3], "-"), Data: []byte(f[4])}))
+			add(n.narrate(schema.Event{TS: schema.TimeOf(time.Unix(1000+int64(seconds), 0)), Type: f[1], Level: schema.EventOf(f[1]).Level,
+				Source: f[2], Cause: strings.Trim(f[3], "-"), Data: []byte(f[4])}))
 		}
 		n.flush(time.Unix(1, 0))
 		add(n.flush(time.Unix(2, 0)))
@@ -167,7 +168,8 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 		{"deadline_missed", "robot", "", `{"late_ms":200,"count":1}`, ""},
 		{"ending", "robot", "SIGTERM", "", "link: ends: SIGTERM"},
 	} {
-		e := schema.Event{TS: schema.TimeOf(time.Unix(1000, 0)), Type: c.kind, Level: schema.EventOf(c.kind).Level, Source: c.source, Cause: c.cause, Data: []byte(c.data)}
+		e := schema.Event{TS: schema.TimeOf(time.Unix(1000, 0)), Type: c.kind, Level: schema.EventOf(c.kind).Level, Source: c.source,
+			Cause: c.cause, Data: []byte(c.data)}
 		if got := tellOne(t, e); got != c.want {
 			t.Errorf("%s %s\n got %s\nwant %s", c.kind, c.data, got, c.want)
 		}

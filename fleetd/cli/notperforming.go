@@ -44,10 +44,12 @@ const robotsInText = "\x00"
 // notPerformingText says why a robot that has its story does not perform it, with the commands
 // that lead out, in which robotsInText is the robot; empty = it does, or will by itself.
 func notPerformingText(r view.Robot) string {
-	if !r.Desired.Converged || r.Desired.Story == nil || len(r.Latches) > 0 || r.Auto == schema.AutoStopped || !presence.Status(r.Presence.Status).Reachable() {
+	if !r.Desired.Converged || r.Desired.Story == nil || len(r.Latches) > 0 || r.Auto == schema.AutoStopped ||
+		!presence.Status(r.Presence.Status).Reachable() {
 		return ""
 	}
-	const reset, enable, resume = "fleetd safety reset " + robotsInText, "fleetd safety enable " + robotsInText, "fleetd auto continue " + robotsInText
+	const reset, enable, resume = "fleetd safety reset " + robotsInText, "fleetd safety enable " + robotsInText, "fleetd auto continue " +
+		robotsInText
 	var why, steps []string
 	inAto := r.Mode == schema.ModeAto || r.Intended == schema.ModeAto
 	pausedBy := func(found func(schema.Pause) bool) bool { return slices.ContainsFunc(r.PauseHolders, found) }

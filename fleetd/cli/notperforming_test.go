@@ -56,7 +56,8 @@ func TestRobotsThatDoNotPerformForOneReasonAreOneLine(t *testing.T) {
 	sh := &shell{Streams: Streams{Err: &errs}}
 	sh.noteNotPerforming(all)
 	const want = "r1, r3: the story is there and is not performed: mnl (manual); fleetd mode set ato r1 r3\n" +
-		"r2: the story is there and is not performed: E_STOP; fleetd safety reset r2, then fleetd safety enable r2, then fleetd auto continue r2\n"
+		"r2: the story is there and is not performed: E_STOP; fleetd safety reset r2, then fleetd safety enable r2, then fleetd auto " +
+		"continue r2\n"
 	if errs.String() != want {
 		t.Errorf("%swant\n%s", &errs, want)
 	}

@@ -94,7 +94,8 @@ func TestEveryOperationIsCalledByItsCommand(t *testing.T) {
 	fake := &operationsServer{mux: http.NewServeMux()}
 	var described []*huma.Operation
 	for path, item := range api.Register(http.NewServeMux(), api.Deps{}).Paths {
-		for method, o := range map[string]*huma.Operation{"GET": item.Get, "PUT": item.Put, "POST": item.Post, "PATCH": item.Patch, "DELETE": item.Delete} {
+		for method, o := range map[string]*huma.Operation{"GET": item.Get, "PUT": item.Put, "POST": item.Post, "PATCH": item.Patch,
+			"DELETE": item.Delete} {
 			if o != nil {
 				described = append(described, o)
 				fake.serve(o.OperationID, method, path)
@@ -121,7 +122,8 @@ func TestEveryOperationIsCalledByItsCommand(t *testing.T) {
 		fake.called, fake.wanted, fake.over = map[string]bool{}, o.OperationID, cancel
 		fake.mu.Unlock()
 		var out strings.Builder
-		code := cli.Main(ctx, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, "v0-test", append(words[1:], "--server", server.URL)...)
+		code := cli.Main(ctx, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, "v0-test",
+			append(words[1:], "--server", server.URL)...)
 		cancel()
 		fake.mu.Lock()
 		called := fake.called[o.OperationID]

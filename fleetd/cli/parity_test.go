@@ -34,15 +34,18 @@ var auditedChangeFiles = map[string]string{
 	"map.pgm":     "P5 1 1 255\n0",
 	"morning.yaml": "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " +
 		reason + "\n",
-	"phones.yaml":       "receiver: phones\nkind: webhook\nurl: http://127.0.0.1:9/\ntoken: t0ps3cret\nwhy: " + reason + "\n",
-	"night.yaml":        "route: night\nreceiver: phones\ngroup_s: 0\nwhy: " + reason + "\n",
-	"act.yaml":          "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
-	"act2.yaml":         "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
-	"story.yaml":        "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
-	"other.yaml":        "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
-	"activity.yaml":     "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
-	"gong.wav":          "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
-	"sounds/fleet.yaml": "folder: sounds\n", "sounds/chime.wav": "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("chime", 22),
+	"phones.yaml":   "receiver: phones\nkind: webhook\nurl: http://127.0.0.1:9/\ntoken: t0ps3cret\nwhy: " + reason + "\n",
+	"night.yaml":    "route: night\nreceiver: phones\ngroup_s: 0\nwhy: " + reason + "\n",
+	"act.yaml":      "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
+	"act2.yaml":     "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
+	"story.yaml":    "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
+	"other.yaml":    "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
+	"activity.yaml": "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
+	"gong.wav": "RIFF....WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
+	"sounds/fleet.yaml": "folder: sounds\n",
+	"sounds/chime.wav": "RIFF....WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("chime", 22),
 	"fleet/fleet.yaml": "folder: fleet\n", "fleet/nod.yaml": "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 1000}\n",
 	"password": "a long password\n", "wrong": "not the password\n",
 	"passwords": "a long password\nanother long password\n", "wrongs": "not the password\nanother long password\n",
@@ -67,7 +70,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "add-user", line: "user add carl --role operator --no-password", what: "user add", target: "user carl"},
 		{operation: "change-user", line: "user set carl --role viewer", what: "user set", target: "user carl"},
 		{operation: "set-password", line: "user password carl --password-file password", what: "user password", target: "user carl"},
-		{operation: "make-access-token", line: "token create nightly", what: "token create", target: "token ", refused: "token create nightly --user anna"},
+		{operation: "make-access-token", line: "token create nightly", what: "token create", target: "token ",
+			refused: "token create nightly --user anna"},
 		{operation: "revoke-access-token", line: "token revoke TOKEN", what: "token revoke", target: "token ", before: func() {
 			var token api.AccessToken
 			p.must("POST", "/tokens", api.NewAccessToken{Name: "old", User: "anna"}, &token)
@@ -87,16 +91,21 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "set-labels", line: "robot label r1 site=lobby", what: "label", target: "robot r1"},
 		{operation: "label-robots", line: "robot label -l site=lobby floor=2 --expect 1", what: "label", target: "1 robots"},
 		{operation: "command", line: "mode set ato r1", what: "command mode/set", target: "robot r1", outcome: audit.Accepted},
-		{operation: "post-intent", line: "/robots/r1/intents", body: map[string]any{"name": "greet", "why": reason}, what: "command intent/post", target: "robot r1", outcome: audit.Accepted},
-		{operation: "ask-record", line: "/robots/r1/records", body: map[string]any{"last_ms": 60000, "why": reason}, what: "command record/export", target: "robot r1", outcome: audit.Accepted},
+		{operation: "post-intent", line: "/robots/r1/intents", body: map[string]any{"name": "greet", "why": reason}, what: "command intent/post",
+			target: "robot r1", outcome: audit.Accepted},
+		{operation: "ask-record", line: "/robots/r1/records", body: map[string]any{"last_ms": 60000, "why": reason},
+			what: "command record/export", target: "robot r1", outcome: audit.Accepted},
 		{operation: "cancel-command", line: "command cancel COMMAND", what: "cancel", target: "command ", before: func() {
 			p.must("POST", "/robots/r3/adopt", audit.Attribution{}, nil)
 			var b api.Batch
-			p.must("POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "ato"}, "selector": map[string]any{"ids": []string{"r3"}}}, &b)
+			p.must("POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "ato"},
+				"selector": map[string]any{"ids": []string{"r3"}}}, &b)
 			p.words["COMMAND"] = b.Commands[0].ID
 		}},
 		{operation: "stop", line: "stop r1", what: "stop", target: "stop "},
-		{operation: "release-stops", line: "stop release LATCH", what: "release", target: "stop ", before: func() { p.words["LATCH"] = p.fleetd.Latched()[0].ID }},
+		{operation: "release-stops", line: "stop release LATCH", what: "release", target: "stop ", before: func() {
+			p.words["LATCH"] = p.fleetd.Latched()[0].ID
+		}},
 		{operation: "ack-alert", line: "alert ack r1 hot", what: "acknowledge", target: "robot r1", before: func() {
 			r1.Change(func(s *schema.State) { s.Alerts = []schema.Alert{{ID: "hot", Level: schema.AlertError}} })
 			p.until("the alert is seen", func() bool { d, _ := p.fleetd.Robot("r1"); return len(d.Alerts) == 1 })
@@ -104,7 +113,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 
 		{operation: "put-asset", line: "asset put gong.wav", what: "put", target: "asset gong"},
 		{operation: "delete-asset", line: "asset delete gong", what: "delete", target: "asset gong"},
-		{operation: "save-act", line: "act save -f act.yaml", what: "save", target: "act bow", unsigned: "a draft reaches no robot; publishing it asks for a reason"},
+		{operation: "save-act", line: "act save -f act.yaml", what: "save", target: "act bow",
+			unsigned: "a draft reaches no robot; publishing it asks for a reason"},
 		{operation: "publish-act", line: "act publish bow", what: "publish", target: "act bow"},
 		{operation: "restore-act", line: "act restore bow 1 --over 2", what: "save", target: "act bow", before: func() {
 			if _, code, out := p.types("anna", "act save -f act2.yaml --over 1"); code != 0 {
@@ -130,10 +140,11 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "put-file", line: "apply -f sounds", what: "put", target: "file "},
 		{operation: "apply-folder", line: "apply -f fleet", what: "apply folder", target: "folder fleet"},
 		{operation: "import-library", line: "import -f act2.yaml", what: "save", target: "act bow"},
-		{operation: "try-text", line: "act try bow --robot r1", what: "command act/perform", target: "robot r1", outcome: audit.Accepted, before: func() {
-			p.must("POST", "/commands", map[string]any{"verb": "safety/enable", "selector": one}, nil)
-			p.must("POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "mnl"}, "selector": one}, nil)
-		}},
+		{operation: "try-text", line: "act try bow --robot r1", what: "command act/perform", target: "robot r1", outcome: audit.Accepted,
+			before: func() {
+				p.must("POST", "/commands", map[string]any{"verb": "safety/enable", "selector": one}, nil)
+				p.must("POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "mnl"}, "selector": one}, nil)
+			}},
 
 		{operation: "assign", line: "story assign museum r1", what: "assign", target: "story museum"},
 		{operation: "revert-assignment", line: "story revert r1", what: "revert", target: "story museum", before: func() {
@@ -152,24 +163,26 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "test-receiver", line: "receiver test phones", what: "receiver test", target: "receiver phones", outcome: audit.Failed,
 			code: 1, unsigned: "nothing changes"},
 		{operation: "put-route", line: "route put night.yaml", what: "route", target: "route night"},
-		{operation: "resend-notification", line: "notification resend NOTIFICATION", what: "notification resend", target: "notification ", before: func() {
-			r1.Change(func(s *schema.State) {
-				s.Alerts = []schema.Alert{{ID: "late", Type: "device_late", Level: schema.AlertError, FirstTS: 1}}
-			})
-			var got api.NotificationList
-			p.until("a notification is given up", func() bool {
-				p.must("GET", "/notifications?state=dead", nil, &got)
-				return len(got.Notifications) > 0
-			})
-			p.words["NOTIFICATION"] = got.Notifications[0].ID
-		}},
+		{operation: "resend-notification", line: "notification resend NOTIFICATION", what: "notification resend", target: "notification ",
+			before: func() {
+				r1.Change(func(s *schema.State) {
+					s.Alerts = []schema.Alert{{ID: "late", Type: "device_late", Level: schema.AlertError, FirstTS: 1}}
+				})
+				var got api.NotificationList
+				p.until("a notification is given up", func() bool {
+					p.must("GET", "/notifications?state=dead", nil, &got)
+					return len(got.Notifications) > 0
+				})
+				p.words["NOTIFICATION"] = got.Notifications[0].ID
+			}},
 		{operation: "delete-route", line: "route delete night", what: "delete", target: "route night"},
 		{operation: "delete-receiver", line: "receiver delete phones", what: "delete", target: "receiver phones"},
 		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
 		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
 		{operation: "create-rollout", line: "rollout create --set boot_mode=mnl r1", what: "rollout", target: "rollout "},
 		{operation: "ack-fleet-alert", line: "alert ack-fleet ALERT", what: "acknowledge", target: "alert rollout-", before: func() {
-			p.must("POST", "/rollouts", map[string]any{"content": settings, "selector": map[string]any{"ids": []string{"r1", "r3"}}, "supersede": 1}, &made)
+			p.must("POST", "/rollouts", map[string]any{"content": settings, "selector": map[string]any{"ids": []string{"r1", "r3"}}, "supersede": 1},
+				&made)
 			p.words["ROLLOUT"], p.words["DIGEST"], p.words["ALERT"] = made.ID, made.Digest, "rollout-"+made.ID
 		}},
 		{operation: "approve-rollout", line: "rollout approve ROLLOUT DIGEST", what: "rollout approve", target: "rollout "},
@@ -194,13 +207,17 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},
 		{operation: "decommission", line: "robot decommission r3 --yes --wait 0s", code: 4, what: "decommission", target: "robot r3"},
 		{operation: "revoke-certificate", line: "ca revoke c0ffee", what: "revoke", target: "certificate c0ffee"},
-		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "delete documents", target: "documents of robot r9", before: func() {
-			p.robot("r9").Close()
-			p.until("r9 is gone", func() bool { d, _ := p.fleetd.Robot("r9"); return d.Presence.Status == "offline" })
-		}},
-		{operation: "change-own-password", line: "user password --password-file passwords", what: "user password", target: "user anna", refused: "user password --password-file wrongs", unsigned: "it concerns nobody else"},
-		{operation: "sign-in", line: "login --user ben --password-file password", what: "sign in", target: "user ben", refused: "login --user ben --password-file wrong", unsigned: "it changes nothing but who is signed in"},
-		{operation: "sign-out", line: "login --user ben --password-file password", what: "sign out", target: "user ben", unsigned: "as sign-in", unrefused: "everybody may sign out"},
+		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "delete documents", target: "documents of robot r9",
+			before: func() {
+				p.robot("r9").Close()
+				p.until("r9 is gone", func() bool { d, _ := p.fleetd.Robot("r9"); return d.Presence.Status == "offline" })
+			}},
+		{operation: "change-own-password", line: "user password --password-file passwords", what: "user password", target: "user anna",
+			refused: "user password --password-file wrongs", unsigned: "it concerns nobody else"},
+		{operation: "sign-in", line: "login --user ben --password-file password", what: "sign in", target: "user ben",
+			refused: "login --user ben --password-file wrong", unsigned: "it changes nothing but who is signed in"},
+		{operation: "sign-out", line: "login --user ben --password-file password", what: "sign out", target: "user ben", unsigned: "as sign-in",
+			unrefused: "everybody may sign out"},
 	}
 	type seen struct {
 		auditedChange
@@ -269,8 +286,10 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		}
 		if found := of(s.did); len(found) != 1 {
 			t.Errorf("%s leaves %d entries %q; all are %s", s.operation, len(found), s.what, notesOf(at[s.did]))
-		} else if e := found[0]; !strings.HasPrefix(e.Target, s.target) || e.Target == "" || (e.Via == audit.ViaCLI) == (s.body != nil) || !strings.HasPrefix(e.Principal, e.Who) || e.Who == "" ||
-			s.unsigned == "" && (!strings.HasSuffix(e.Why, reason) || e.Principal != "anna with token day") || e.Outcome != s.outcome && (s.outcome != "" || e.Outcome != audit.Done) {
+		} else if e := found[0]; !strings.HasPrefix(e.Target, s.target) || e.Target == "" || (e.Via == audit.ViaCLI) == (s.body != nil) ||
+			!strings.HasPrefix(e.Principal, e.Who) || e.Who == "" ||
+			s.unsigned == "" && (!strings.HasSuffix(e.Why, reason) || e.Principal != "anna with token day") || e.Outcome != s.outcome &&
+			(s.outcome != "" || e.Outcome != audit.Done) {
 			t.Errorf("%s leaves %s", s.operation, notesOf(found))
 		}
 		if s.unrefused != "" {
@@ -278,7 +297,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		}
 		if found := of(s.refusedAt); len(found) != 1 {
 			t.Errorf("%s, refused, leaves %d entries %q; all are %s", s.operation, len(found), s.what, notesOf(at[s.refusedAt]))
-		} else if e := found[0]; e.Outcome != audit.Refused || e.Target == "" || e.Why == "" || (e.Via == audit.ViaCLI) == (s.body != nil) || s.operation != "sign-in" && (e.Who != "ben" || e.Principal != "ben with token day") ||
+		} else if e := found[0]; e.Outcome != audit.Refused || e.Target == "" || e.Why == "" || (e.Via == audit.ViaCLI) == (s.body != nil) ||
+			s.operation != "sign-in" && (e.Who != "ben" || e.Principal != "ben with token day") ||
 			s.unsigned == "" && !strings.Contains(e.Detail, "the reason given was: "+reason) {
 			t.Errorf("%s, refused, leaves %s", s.operation, notesOf(found))
 		}

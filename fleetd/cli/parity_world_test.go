@@ -58,7 +58,8 @@ func newParity(t *testing.T, files map[string]string) *parity {
 			t.Fatal(err)
 		}
 	}
-	p := &parity{T: t, broker: brokertest.Start(t, brokertest.InProcess), words: map[string]string{}, secrets: map[string]string{}, called: map[string]bool{}}
+	p := &parity{T: t, broker: brokertest.Start(t, brokertest.InProcess), words: map[string]string{}, secrets: map[string]string{},
+		called: map[string]bool{}}
 	for _, line := range []string{"ca init", "ca server --dns localhost --out server"} {
 		if _, code, out := p.types("", line); code != 0 {
 			t.Fatalf("%s: %s", line, out)
@@ -67,7 +68,8 @@ func newParity(t *testing.T, files map[string]string) *parity {
 	password := ""
 	var err error
 	if p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
-		Dial: p.broker.Dial, Database: "sqlite:fleet.db", Spool: "stops", CA: "ca", HTTPFiles: fleet.PairFiles{Cert: "server.pem", Key: "server.key.pem"},
+		Dial: p.broker.Dial, Database: "sqlite:fleet.db", Spool: "stops", CA: "ca", HTTPFiles: fleet.PairFiles{Cert: "server.pem",
+			Key: "server.key.pem"},
 		Enrolment: fleet.Enrolment{Enrol: "127.0.0.1:0", RobotBrokers: []string{"mqtts://broker.example:8883"}}, ApproveAbove: 1,
 		FirstAdmin: func(_, p, _ string) { password += p }, Logger: slog.New(slog.DiscardHandler),
 	}); err != nil {

@@ -124,7 +124,8 @@ func (sh *shell) taughtPoints(ctx context.Context, robots selector.Selector, tau
 		}
 	}
 	if l.TaughtMap == "" && !slices.Equal(robots.IDs, []string{taught.from}) {
-		fmt.Fprintf(sh.Err, "fleetd: warning: the points lie on the own map of the body of %s, which fleetd cannot compare with those of other bodies; check that they are the same\n", taught.from)
+		fmt.Fprintf(sh.Err, "fleetd: warning: the points lie on the own map of the body of %s, which fleetd cannot compare with those of other "+
+			"bodies; check that they are the same\n", taught.from)
 	}
 	return add, nil
 }

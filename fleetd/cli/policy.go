@@ -41,7 +41,8 @@ robots, as fleetd rollout create does, or --now all of them at once; robots that
 
 A file, in YAML or JSON, has the same: {policy: lobby, place: 10, selector: {labels: [{key: site, value: lobby}]},
 content: {story: {id: museum}}}. The newest revision is taken now, and not again by itself.`,
-		Example: "  fleetd policy put lobby --story museum -l site=lobby --place 10 --dry-run\n  fleetd policy put lobby --story museum -l site=lobby --place 10 --expect 3\n" +
+		Example: "  fleetd policy put lobby --story museum -l site=lobby --place 10 --dry-run\n" +
+			"  fleetd policy put lobby --story museum -l site=lobby --place 10 --expect 3\n" +
 			"  fleetd policy put night --mode mnl --all\n  fleetd policy put lobby.yaml",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			ask := given{"id": args[0], "place": place, "dry_run": dryRun, "why": why}
@@ -155,7 +156,8 @@ func inPolicyFile(err error, file string, text []byte, how waveFlags) error {
 
 // any reports whether a flag says what robots get.
 func (f *contentFlags) any(c *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"story", "no-story", "rev", "apply", "activities", "no-activities", "set", "unset", "mode", "places", "id"}, c.Flags().Changed)
+	return slices.ContainsFunc([]string{"story", "no-story", "rev", "apply", "activities", "no-activities", "set", "unset", "mode", "places",
+		"id"}, c.Flags().Changed)
 }
 
 func policyText(_ *shell, out io.Writer, p api.Policy) {

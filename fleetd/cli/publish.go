@@ -129,13 +129,15 @@ activity is assigned to them again. --dry-run shows what would change.`,
 			case len(acts) > 0 && len(args) != 1:
 				return usage("--with-act needs the name of one draft")
 			case len(paths) > 0:
-				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Attribution: audit.Attribution{Who: sh.by, Why: why}, DryRun: dryRun})
+				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Attribution: audit.Attribution{Who: sh.by, Why: why},
+					DryRun: dryRun})
 			}
 			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Attribution: audit.Attribution{Who: sh.by, Why: why}, Acts: acts})
 		}),
 	}
 	if kind == "" {
-		c.Use, c.Short, c.Args = "publish -f FILE...", "publish acts, stories and activities from files or folders, all or none of them", cobra.NoArgs
+		c.Use, c.Short, c.Args = "publish -f FILE...", "publish acts, stories and activities from files or folders, all or none of them",
+			cobra.NoArgs
 		c.Long = `Save files as drafts and publish each as its next revision, all or none of them. From a folder,
 sounds and images are uploaded first, then acts are published, then stories and activities.
 Robots keep the revision that they have until the story or activity is assigned to them again. --dry-run shows what
@@ -246,7 +248,8 @@ func publishedLines(w io.Writer, done []api.Published, dryRun bool) {
 		case dryRun:
 			word = "would be published"
 		}
-		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size, p.Revision.SHA256[:12])
+		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size,
+			p.Revision.SHA256[:12])
 		staleLine(w, "stories", "revision", p.Stale)
 		staleLine(w, "activities", "revision", p.StaleActivities)
 	}

@@ -34,7 +34,8 @@ func TestAssignDoesNotWaitForRobotOfAnotherFleet(t *testing.T) {
 	defer fleetd.Close()
 	var out strings.Builder
 	began := time.Now()
-	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server", fleetd.URL)
+	code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", "story", "assign", "museum", "r1", "--wait=8s", "--server",
+		fleetd.URL)
 	if took := time.Since(began); code != 1 || took > 5*time.Second || !strings.Contains(out.String(), "belongs to another fleet") {
 		t.Errorf("exit code %d after %v:\n%s", code, took, out.String())
 	}
@@ -53,7 +54,8 @@ func TestRevokeRequiresReason(t *testing.T) {
 func TestBlankReasonIsRefused(t *testing.T) {
 	for _, line := range []string{"robot revoke r7", "ca revoke c0ffee", "stop release stop-1"} {
 		var out strings.Builder
-		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--why", " ", "--server", "http://127.0.0.1:1")...)
+		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--why", " ", "--server",
+			"http://127.0.0.1:1")...)
 		if code != 2 || !strings.Contains(out.String(), "--why") {
 			t.Errorf("fleetd %s --why ' ' ended with %d: %s", line, code, out.String())
 		}
@@ -65,14 +67,16 @@ func TestDesiredGetNamesRefusedSettings(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reported := schema.ReportedConfig{
 			Session: "s", DesiredRev: 2, Phase: schema.DeployActive, Applied: map[string]jsontext.Value{"low_battery": jsontext.Value("0.3")},
-			Rejected: []schema.RejectedKey{{Key: "rules", Reason: schema.ReasonUnknownID, Detail: "there is no handler pat"}}, RestartNeeded: []string{},
+			Rejected:      []schema.RejectedKey{{Key: "rules", Reason: schema.ReasonUnknownID, Detail: "there is no handler pat"}},
+			RestartNeeded: []string{},
 		}
 		raw, err := schema.Encode(reported)
 		if err != nil {
 			t.Error(err)
 		}
 		desired := `{"rev":2,"ts":"2026-05-17T09:30:00Z","fleet_id":"b108326f-f261-4a6b-ad48-fee8efb991ba","values":{"rules":"` + long + `"}}`
-		answer := map[string]any{"desired": []api.DesiredState{{Topic: string(schema.TopicDesiredConfig), Desired: []byte(desired), Reported: raw}}}
+		answer := map[string]any{"desired": []api.DesiredState{{Topic: string(schema.TopicDesiredConfig), Desired: []byte(desired),
+			Reported: raw}}}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}

@@ -73,7 +73,8 @@ both times, the kind, the text, and the event from which it was made.`,
 		}),
 	}
 	watched.flags(watch)
-	return group("robot", "robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
+	return group("robot",
+		"robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
 		list, sh.documentsCommand(), watch, sh.labelCommand(), sh.orphansCommand())
 }
 
@@ -95,7 +96,8 @@ func (sh *shell) robotTable(out io.Writer, l robotList) {
 	}
 	header := sh.header("ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS", "ROUND TRIP", "CONTROL", "LIFE")
 	writeTable(out, header, l.Robots, func(r view.Robot) []any {
-		cells := []any{r.ID, presenceText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)),
+		cells := []any{r.ID, presenceText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)),
+			dash(storyText(r)),
 			dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels))}
 		return append(cells, sh.wide(roundTripText(r), dash(controllerText(r)), dash(lifeState(r)))...)
 	})
@@ -145,7 +147,8 @@ func robotNow(line addFact, d view.Detail) {
 		line("latched", l.ID+": fleetd stop release "+l.ID+" --why REASON releases it")
 	}
 	if d.StateOutdated {
-		line("state", "out of date: the robot has published a newer one than that of "+d.StateAt.String()+"; mode and safety are from its heartbeat")
+		line("state", "out of date: the robot has published a newer one than that of "+d.StateAt.String()+
+			"; mode and safety are from its heartbeat")
 	}
 }
 

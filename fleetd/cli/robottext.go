@@ -29,7 +29,8 @@ func presenceText(r view.Robot) string {
 
 // disputeText says what to do when two fleetd instances use the same name.
 func disputeText(why string) string {
-	return oneLine(why) + ": two clients with the same name disconnect each other again and again; stop one of them, or start it with another --name"
+	return oneLine(why) +
+		": two clients with the same name disconnect each other again and again; stop one of them, or start it with another --name"
 }
 
 // safetyText formats the safety state with the ids of latched stops, and marks it if the
@@ -159,7 +160,8 @@ func autoText(r view.Robot) string {
 }
 
 // waitsForAct says what a robot waits for that has its story and does not perform it yet.
-const waitsForAct = "takes over when the running act ends, and with --apply next_start when the present story has ended or is stopped; --apply now does not wait"
+const waitsForAct = "takes over when the running act ends, and with --apply next_start when the present story has ended or is stopped; " +
+	"--apply now does not wait"
 
 // latchedText says which latched stops keep a robot from what was asked of it, and what ends that.
 func latchedText(r view.Robot) string {
@@ -167,7 +169,8 @@ func latchedText(r view.Robot) string {
 	for i, l := range r.Latches {
 		ids[i] = l.ID
 	}
-	return "stopped by latched stop " + strings.Join(ids, ", ") + ": performs after its release (fleetd stop release " + strings.Join(ids, " ") + " --why REASON) and fleetd safety enable " + r.ID
+	return "stopped by latched stop " + strings.Join(ids, ", ") + ": performs after its release (fleetd stop release " +
+		strings.Join(ids, " ") + " --why REASON) and fleetd safety enable " + r.ID
 }
 
 // roundsText says how often every act of the story failed.

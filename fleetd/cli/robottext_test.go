@@ -51,11 +51,13 @@ func TestRefusalBeginsWithWhatIsWrong(t *testing.T) {
 func TestAlertsWithOneCauseAreOneLine(t *testing.T) {
 	const gone = "parrot: the adapter is gone: start the adapter"
 	got := alertLines([]schema.Alert{
-		{Level: schema.AlertWarn, Type: "device_disabled", Source: "speaker", Detail: "unit speaker: " + gone, Hint: "it is used again by itself"},
+		{Level: schema.AlertWarn, Type: "device_disabled", Source: "speaker", Detail: "unit speaker: " + gone,
+			Hint: "it is used again by itself"},
 		{Level: schema.AlertWarn, Type: "disk_full", Source: "disk", Detail: "the disk is full", Hint: "make room"},
 		{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: " + gone, Hint: "reset it"},
 	})
-	want := []string{"warn: device_disabled speaker, error: unit_error head: " + gone + "; speaker: it is used again by itself; head: reset it", "warn: disk_full disk: the disk is full; make room"}
+	want := []string{"warn: device_disabled speaker, error: unit_error head: " + gone +
+		"; speaker: it is used again by itself; head: reset it", "warn: disk_full disk: the disk is full; make room"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -63,7 +65,8 @@ func TestAlertsWithOneCauseAreOneLine(t *testing.T) {
 
 // What was to be done about a cause of E_STOP is not asked of people when the cause is over.
 func TestSafetyTextSaysThatTheCauseIsOver(t *testing.T) {
-	r := view.Robot{ID: "r1", Safety: schema.SafetyEStop, Cause: schema.ReasonUnitError, StoppedBy: "unit head", CauseDetail: "unit head: parrot: the adapter is gone: start the adapter"}
+	r := view.Robot{ID: "r1", Safety: schema.SafetyEStop, Cause: schema.ReasonUnitError, StoppedBy: "unit head",
+		CauseDetail: "unit head: parrot: the adapter is gone: start the adapter"}
 	state := &schema.State{Safety: schema.StateSafety{State: schema.SafetyEStop}, Units: []schema.UnitState{{ID: "head", State: "error"}}}
 	const over = "E_STOP (unit_error, which is over: fleetd safety reset r1; it was unit head: parrot: the adapter is gone: start the adapter)"
 	if got := safetyNow(r, state); got != over {
@@ -81,10 +84,12 @@ func TestSafetyTextSaysThatTheCauseIsOver(t *testing.T) {
 func TestWatchBeginsWithWhatIsWrong(t *testing.T) {
 	got := presentTrouble(view.Robot{
 		ID: "r1", Safety: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: parrot: the adapter is gone",
-		Alerts: []schema.Alert{{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone", Hint: "check what caused it, then send safety/reset"}},
+		Alerts: []schema.Alert{{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone",
+			Hint: "check what caused it, then send safety/reset"}},
 	})
 	if len(got) != 2 || got[0] != (watchLine{kindSafety, "is in E_STOP (unit_error because of unit head: parrot: the adapter is gone)"}) ||
-		got[1] != (watchLine{kindAlert, "error: unit_error head: unit head: parrot: the adapter is gone; check what caused it, then send fleetd safety reset r1"}) {
+		got[1] != (watchLine{kindAlert,
+			"error: unit_error head: unit head: parrot: the adapter is gone; check what caused it, then send fleetd safety reset r1"}) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -42,7 +42,8 @@ func (f *contentFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.story, "story", "", "this default story")
 	flags.Int64Var(&f.rev, "rev", 0, "revision of the story; 0 = the newest")
-	flags.StringVar(&f.apply, "apply", "", "when the story takes over (next_act, now, next_start); default next_act. When the mode is entered (boot, now); default boot")
+	flags.StringVar(&f.apply, "apply", "",
+		"when the story takes over (next_act, now, next_start); default next_act. When the mode is entered (boot, now); default boot")
 	flags.StringSliceVar(&f.activities, "activities", nil, "these activities, with commas between them: the whole set; ID or ID@REVISION")
 	flags.BoolVar(&f.noStory, "no-story", false, "no default story")
 	flags.BoolVar(&f.noActivities, "no-activities", false, "no activities")
@@ -129,7 +130,8 @@ func (f *waveFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.file, "plan", "", "file with waves, gates and limits, in YAML or JSON, instead of the flags below")
 	flags.IntVar(&f.canary, "canary", 0, "robots of the first wave; default 1 %, 1 to 5 robots")
-	flags.StringSliceVar(&f.waves, "waves", nil, "the waves behind the canary, such as 10%,50%: this and all earlier waves have this part of the robots; a number is so many robots. The rest is the last wave")
+	flags.StringSliceVar(&f.waves, "waves", nil, "the waves behind the canary, such as 10%,50%: this and all earlier waves have this part "+
+		"of the robots; a number is so many robots. The rest is the last wave")
 	flags.DurationVar(&f.soak, "soak", 0, "for how long each wave is watched; default 10m for the canary, 5m for the others")
 	flags.IntVar(&f.perMinute, "per-minute", 0, "robots that are offered it in a minute; default 60, doubled by each wave that passed")
 	flags.StringVar(&f.offline, "offline", "", "robots that are not reachable: wait, skip or fail; default wait")

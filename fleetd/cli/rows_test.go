@@ -51,7 +51,8 @@ func TestEveryCommandHasHelpThatSaysWhatEachFlagIs(t *testing.T) {
 		commands++
 		var out, errs strings.Builder
 		line := append(strings.Fields(c.CommandPath())[1:], "--help")
-		if code := Main(t.Context(), Streams{Out: &out, Err: &errs}, "v0", line...); code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
+		if code := Main(t.Context(), Streams{Out: &out, Err: &errs}, "v0", line...); code != 0 || !strings.Contains(out.String(), "Usage:") ||
+			errs.Len() > 0 {
 			t.Errorf("%s: code %d, %s %s", line, code, out.String(), errs.String())
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {

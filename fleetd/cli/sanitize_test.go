@@ -18,7 +18,8 @@ import (
 func TestUntrustedTextIsEscaped(t *testing.T) {
 	const nasty = "ann\x1b[2J\x1b]0;x\x07\nr2     online\tENABLED \u202e\u009b2J"
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r1 := view.Robot{ID: "r1", Presence: view.Presence{Status: "online", Why: nasty}, Safety: "STOP", StoppedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
+		r1 := view.Robot{ID: "r1", Presence: view.Presence{Status: "online", Why: nasty}, Safety: "STOP", StoppedBy: nasty + strings.Repeat("x",
+			1000), Labels: map[string]string{"site": nasty}}
 		var answer any = map[string]any{"robots": []view.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
 			answer = view.Detail{Robot: r1}
@@ -34,7 +35,8 @@ func TestUntrustedTextIsEscaped(t *testing.T) {
 		}
 	}))
 	defer fleetd.Close()
-	for line, lines := range map[string]int{"robot list": 2, "robot get r1": 0, "desired get r1": 2, "robot list -o json": 0, "robot get r1 -o json": 0, "robot list --no-such \x1b[2J": 0} {
+	for line, lines := range map[string]int{"robot list": 2, "robot get r1": 0, "desired get r1": 2, "robot list -o json": 0,
+		"robot get r1 -o json": 0, "robot list --no-such \x1b[2J": 0} {
 		var out, errs strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)
 		for _, text := range []string{out.String(), errs.String()} {

@@ -177,7 +177,9 @@ func siteChangedText(_ *shell, out io.Writer, c api.SiteChanged) {
 		}
 	}
 	if len(c.Next) > 0 {
-		writeTable(out, "NEXT\tSCHEDULE\tACTION\tCLOCKS", c.Next, func(t api.ComingInstant) []any { return []any{t.Local, t.Schedule, t.Action, dash(t.Note)} })
+		writeTable(out, "NEXT\tSCHEDULE\tACTION\tCLOCKS", c.Next, func(t api.ComingInstant) []any {
+			return []any{t.Local, t.Schedule, t.Action, dash(t.Note)}
+		})
 	}
 }
 
@@ -193,10 +195,14 @@ func siteHours(sh *shell, c *cobra.Command) finish {
 	var f hourFlags
 	flags := c.Flags()
 	flags.StringVar(&f.zone, "zone", "", "IANA time zone, such as Europe/Berlin; a new site needs one")
-	flags.StringArrayVar(&f.hours, "hours", nil, "opening hours of days: mon-fri=09:00-18:00, sat=10:00-13:00,14:00-17:00, sun=closed; may be repeated")
-	flags.StringArrayVar(&f.closed, "closed", nil, "closed on a date, or on several: 2026-12-24, 2026-12-24..2026-12-26=Christmas; other hours with @: 2026-12-31@10:00-14:00; may be repeated")
-	flags.StringArrayVar(&f.windows, "window", nil, "maintenance window, which replaces all others: 22:00-05:00, mon,tue=22:00-05:00; none removes all; may be repeated")
-	flags.StringVar(&f.onOpen, "on-open", "", "what happens at each opening: start, stop, pause or continue (the performance), mode=MODE, story=ID, none")
+	flags.StringArrayVar(&f.hours, "hours", nil,
+		"opening hours of days: mon-fri=09:00-18:00, sat=10:00-13:00,14:00-17:00, sun=closed; may be repeated")
+	flags.StringArrayVar(&f.closed, "closed", nil, "closed on a date, or on several: 2026-12-24, 2026-12-24..2026-12-26=Christmas; other "+
+		"hours with @: 2026-12-31@10:00-14:00; may be repeated")
+	flags.StringArrayVar(&f.windows, "window", nil,
+		"maintenance window, which replaces all others: 22:00-05:00, mon,tue=22:00-05:00; none removes all; may be repeated")
+	flags.StringVar(&f.onOpen, "on-open", "",
+		"what happens at each opening: start, stop, pause or continue (the performance), mode=MODE, story=ID, none")
 	flags.StringVar(&f.onClose, "on-close", "", "what happens at each closing")
 	return func(ctx context.Context, args []string, r rowRequest) error {
 		var was api.Site

@@ -77,7 +77,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding, "envfrom": envFrom, "printed": printed,
+			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
+			"envfrom": envFrom, "printed": printed,
 			"hanging": hanging, "large": large, "sound": sound, "happens": happens, "stands": stands, "teaches": teaches,
 		},
 	})
@@ -192,7 +193,8 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 func happens(ts *testscript.TestScript, _ bool, args []string) {
 	robotOf(ts, args[0]).Event(args[1])
 	until(ts, args[1]+" of "+args[0]+" is stored", func() bool {
-		return ts.Exec("fleetd", "event", "list", "--robot", args[0], "--type", args[1], "-o", "json") == nil && strings.Contains(ts.ReadFile("stdout"), args[1])
+		return ts.Exec("fleetd", "event", "list", "--robot", args[0], "--type", args[1], "-o", "json") == nil &&
+			strings.Contains(ts.ReadFile("stdout"), args[1])
 	})
 }
 
@@ -327,11 +329,13 @@ func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
 		robot.Latches = []schema.StopLatch{{ID: "s-1"}}
-		stopped := view.Robot{ID: "r2", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{{Token: "safety", Why: string(schema.ReasonNeedsContinue)}}}
+		stopped := view.Robot{ID: "r2", Auto: schema.AutoPaused,
+			PauseHolders: []schema.Pause{{Token: "safety", Why: string(schema.ReasonNeedsContinue)}}}
 		var answer any
 		switch {
 		case r.Method == http.MethodPost:
-			answer = api.Batch{ID: "b", Verb: "mode/set", Total: 1, Outcome: command.OutcomeSucceeded, Commands: []api.Command{{Robot: "r1", State: command.Succeeded}}}
+			answer = api.Batch{ID: "b", Verb: "mode/set", Total: 1, Outcome: command.OutcomeSucceeded,
+				Commands: []api.Command{{Robot: "r1", State: command.Succeeded}}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
 			answer = view.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
 				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
@@ -348,11 +352,12 @@ func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 	}))
 	defer fleetd.Close()
 	for line, want := range map[string]string{
-		"robot list":             "paused by fleetd (2), ann",
-		"robot get r1":           "cannot go to ato: no story",
-		"robot get r2":           "its cause is gone: fleetd auto continue r2 resumes\n",
-		"robot list r2":          "paused by safety (fleetd auto continue r2)",
-		"mode set ato r1 --wait": "r1 is stopped by latched stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1\n",
+		"robot list":    "paused by fleetd (2), ann",
+		"robot get r1":  "cannot go to ato: no story",
+		"robot get r2":  "its cause is gone: fleetd auto continue r2 resumes\n",
+		"robot list r2": "paused by safety (fleetd auto continue r2)",
+		"mode set ato r1 --wait": "r1 is stopped by latched stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and " +
+			"fleetd safety enable r1\n",
 	} {
 		var out strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)

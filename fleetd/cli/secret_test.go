@@ -10,7 +10,8 @@ import (
 
 func TestPromptWithoutALineIsNamed(t *testing.T) {
 	sh := &shell{Streams: Streams{In: strings.NewReader("")}}
-	if _, err := sh.secret(t.Context(), "your old password", ""); err == nil || !strings.HasPrefix(err.Error(), "your old password: nothing was read; ") {
+	if _, err := sh.secret(t.Context(), "your old password", ""); err == nil ||
+		!strings.HasPrefix(err.Error(), "your old password: nothing was read; ") {
 		t.Errorf("got %v", err)
 	}
 }

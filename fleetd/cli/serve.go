@@ -63,16 +63,20 @@ broker-password in the file.`,
 	f := c.Flags()
 	f.String("name", "fleetd", "MQTT name of this instance")
 	f.String("http", "127.0.0.1:8080", "address for the API and the console; port 0 takes a free one")
-	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first")
+	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"},
+		"address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first")
 	f.String("engine", string(link.Troupe), "engine of the broker: troupe, mosquitto or nats")
 	f.String("broker-ca", "", "PEM file with the CA certificates to trust for the broker; default: the root of --ca, else those of the system")
 	f.String("broker-cert", "", "PEM file with fleetd's client certificate for the broker; default with --ca: fleetd issues its own")
 	f.String("broker-key", "", "PEM file with the key of --broker-cert")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
-	f.String("spool", "", "file on this machine that keeps stops until the database has them, with the accounts beside it for a start without the database, and flight records (up to 512 MiB); default: beside the SQLite file, else NAME.stops")
+	f.String("spool", "", "file on this machine that keeps stops until the database has them, with the accounts beside it for a start "+
+		"without the database, and flight records (up to 512 MiB); default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
-	f.StringSlice("fleets", nil, "fleets between which the console switches, this one among them: NAME=URL, each with the URL at which people reach its console")
-	f.Bool("dev", false, "for this machine only: a person who is not signed in has every right, and every robot that connects is adopted without enrolment")
+	f.StringSlice("fleets", nil,
+		"fleets between which the console switches, this one among them: NAME=URL, each with the URL at which people reach its console")
+	f.Bool("dev", false,
+		"for this machine only: a person who is not signed in has every right, and every robot that connects is adopted without enrolment")
 	f.Bool("behind-tls-proxy", false, "only a reverse proxy reaches --http; it speaks TLS with browsers and sets X-Forwarded-For")
 	f.Bool("reset-admin", false, "give the user admin a new password at this start and print it")
 	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates with it, also its own")
@@ -80,24 +84,33 @@ broker-password in the file.`,
 	f.String("http-tls-key", "", "PEM file with the key of --http-tls-cert")
 	f.String("enrol-tls-cert", "", "PEM file with the server certificate for --enrol, of the fleet's CA; default: that of --http")
 	f.String("enrol-tls-key", "", "PEM file with the key of --enrol-tls-cert")
-	f.String("enrol", "", "address at which robots get and renew certificates, fetch large files and send flight records, over TLS; it serves nothing else")
+	f.String("enrol", "",
+		"address at which robots get and renew certificates, fetch large files and send flight records, over TLS; it serves nothing else")
 	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
 	f.String("metrics", "", "address of /metrics for Prometheus, such as 127.0.0.1:9102, which asks for no password; "+
 		"http: at --http, with an access token; empty: no metrics")
-	f.Bool("pprof", false, "also serve profiles of fleetd for go tool pprof, below /debug/pprof/ of --metrics, which must be an address of this machine")
-	f.Bool("traces", false, "send OpenTelemetry traces over OTLP/HTTP; OTEL_EXPORTER_OTLP_ENDPOINT in the environment names the collector, otherwise it is http://localhost:4318")
+	f.Bool("pprof", false,
+		"also serve profiles of fleetd for go tool pprof, below /debug/pprof/ of --metrics, which must be an address of this machine")
+	f.Bool("traces", false, "send OpenTelemetry traces over OTLP/HTTP; OTEL_EXPORTER_OTLP_ENDPOINT in the environment names the collector, "+
+		"otherwise it is http://localhost:4318")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
-	f.String("release-key", "", "file with a second key, which signs the stories, activities and places that are assigned; robots that require signatures and trust such a key accept no others")
+	f.String("release-key", "", "file with a second key, which signs the stories, activities and places that are assigned; robots that "+
+		"require signatures and trust such a key accept no others")
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
-	f.String("backup-max-age-days", "", "age in days from which the newest backup is an alert, also if none was ever made; 0 = never; default: "+fmt.Sprint(defaultBackupDays)+", once a backup was made")
+	f.String("backup-max-age-days", "",
+		"age in days from which the newest backup is an alert, also if none was ever made; 0 = never; default: "+fmt.Sprint(defaultBackupDays)+
+			", once a backup was made")
 	f.Int("minute-retention-days", fleet.DefaultMinuteDays, "how long to keep measurements of robots with a point a minute; 0 = for ever")
-	f.Int("measurement-retention-days", fleet.DefaultMeasurementDays, "how long to keep measurements of robots with a point each 15 minutes; 0 = for ever")
+	f.Int("measurement-retention-days", fleet.DefaultMeasurementDays,
+		"how long to keep measurements of robots with a point each 15 minutes; 0 = for ever")
 	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
-	f.String("seal-key", "", "file with the key that seals the secrets of receivers of notifications, made if it is missing; instances on one database need the same; default: with --ca a key that follows from the fleet's keys, else a file beside the spool")
-	f.StringSlice("notify-allow", nil, "address or network (10.0.0.5, 127.0.0.0/8) to which notifications may go although it is of this machine or link-local")
+	f.String("seal-key", "", "file with the key that seals the secrets of receivers of notifications, made if it is missing; instances on "+
+		"one database need the same; default: with --ca a key that follows from the fleet's keys, else a file beside the spool")
+	f.StringSlice("notify-allow", nil,
+		"address or network (10.0.0.5, 127.0.0.0/8) to which notifications may go although it is of this machine or link-local")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	providerFlags(f)
 	f.String("config", "", "YAML file with these settings")
@@ -145,7 +158,8 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		return usage("engine: %v", err)
 	}
 	var keep [5]time.Duration
-	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days", "minute-retention-days", "measurement-retention-days"} {
+	for i, name := range []string{"audit-retention-days", "command-retention-days", "event-retention-days", "minute-retention-days",
+		"measurement-retention-days"} {
 		if keep[i], err = retention(k, name); err != nil {
 			return err
 		}
@@ -172,7 +186,8 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		Keep:      fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
 		SignKey:   key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Notifications: fleet.Notifications{SealKey: k.String("seal-key"), Allow: allow},
-		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Engine: engine, Password: k.String(passwordSetting),
+		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Engine: engine,
+		Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPFiles: fleet.PairFiles{Cert: k.String("http-tls-cert"), Key: k.String("http-tls-key")},
@@ -181,7 +196,8 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 			Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
 			EnrolFiles: fleet.PairFiles{Cert: k.String("enrol-tls-cert"), Key: k.String("enrol-tls-key")},
 		},
-		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword, Hosts: k.Strings("host"),
+		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.showAdminPassword,
+		Hosts:  k.Strings("host"),
 		Logger: log,
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
@@ -199,14 +215,17 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 // what a service manager keeps of the standard error.
 func (sh *shell) showAdminPassword(name, password, path string) {
 	if f, ok := unsanitized(sh.Err).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
+		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\n"+
+			"It is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
 		return
 	}
 	if err := atomicfile.Write(path, []byte(password+"\n"), 0o600); err != nil {
-		fmt.Fprintf(sh.Err, "\nThe password of the user %s is lost: %v\nStart fleetd again with --reset-admin when the file can be written.\n\n", name, err)
+		fmt.Fprintf(sh.Err, "\nThe password of the user %s is lost: %v\nStart fleetd again with --reset-admin when the file can be written.\n\n",
+			name, err)
 		return
 	}
-	fmt.Fprintf(sh.Err, "\nThe password of the user %s is in the file  %s\nSign in with: fleetd login --user %s --password-file %s\nDelete the file when you have the password.\n\n", name, path, name, path)
+	fmt.Fprintf(sh.Err, "\nThe password of the user %s is in the file  %s\nSign in with: fleetd login --user %s --password-file %s\n"+
+		"Delete the file when you have the password.\n\n", name, path, name, path)
 }
 
 // retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.
@@ -306,7 +325,8 @@ func (sh *shell) settings(flags *pflag.FlagSet, also ...*pflag.FlagSet) (*koanf.
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: unknown setting %s", variable)
-		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow", name == "fleets":
+		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow",
+			name == "fleets":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

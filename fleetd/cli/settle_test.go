@@ -41,7 +41,8 @@ func TestResetThatWaitsAsksAgainUntilTheUnitsHaveSettled(t *testing.T) {
 				one := api.Command{Robot: id, State: command.Succeeded, Answer: &schema.Ack{Status: schema.StatusSucceeded}}
 				if id == "r1" && len(asked) < c.unsettle {
 					one.State = command.Rejected
-					one.Answer = &schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonResetSettling, Detail: "the units settle for another 71 ms"}
+					one.Answer = &schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonResetSettling,
+						Detail: "the units settle for another 71 ms"}
 				}
 				b.Commands, states = append(b.Commands, one), append(states, one.State)
 			}

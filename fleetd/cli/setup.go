@@ -53,7 +53,8 @@ accounts.secrets_file of the answers, for its owner only.`,
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "YAML file with the answers; nothing is asked then")
-	fl.StringArrayVar(&f.set, "set", nil, "KEY=ANSWER, such as http.listen=0.0.0.0:9443, which takes precedence over the file; may be repeated")
+	fl.StringArrayVar(&f.set, "set", nil,
+		"KEY=ANSWER, such as http.listen=0.0.0.0:9443, which takes precedence over the file; may be repeated")
 	fl.StringVar(&f.save, "save", "", "write the answers into this file, for another time")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan, and make nothing")
 	fl.BoolVar(&f.yes, "yes", false, "make it without asking, as with --file")

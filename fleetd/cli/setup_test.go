@@ -74,7 +74,8 @@ func TestSetUpWithoutATerminalNeedsAFile(t *testing.T) {
 // A file of secrets that nobody has taken yet keeps them when a later set-up makes more.
 func TestSecretsOfALaterSetUpAreAdded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "first-secrets")
-	for _, p := range []apply.Password{{Who: "the user admin", Password: "opensesame"}, {Who: "the client wall of the broker", Password: "shibboleth"}} {
+	for _, p := range []apply.Password{{Who: "the user admin", Password: "opensesame"}, {Who: "the client wall of the broker",
+		Password: "shibboleth"}} {
 		var out, errOut bytes.Buffer
 		sh := &shell{Streams: Streams{Out: &out, Err: &errOut}}
 		if err := sh.showSecrets(setup.Answers{SecretsFile: file}, apply.Secrets{Passwords: []apply.Password{p}}); err != nil {
@@ -83,7 +84,8 @@ func TestSecretsOfALaterSetUpAreAdded(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	info, _ := os.Stat(file)
-	if err != nil || !strings.Contains(string(text), "opensesame") || !strings.Contains(string(text), "shibboleth") || info.Mode().Perm() != 0o600 {
+	if err != nil || !strings.Contains(string(text), "opensesame") || !strings.Contains(string(text), "shibboleth") ||
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %s, %v", info.Mode(), text, err)
 	}
 }
@@ -108,8 +110,9 @@ func TestExampleOfAnswersHasNoProblem(t *testing.T) {
 
 func TestDoctorReadsTheSettingsOfTheService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fleetd.env")
-	if err := os.WriteFile(file, []byte("# mine\nTROUPE_FLEETD_HTTP=127.0.0.1:1\nTROUPE_FLEETD_BROKER=mqtts://127.0.0.1:1\nTROUPE_FLEETD_DATABASE=sqlite:"+
-		t.TempDir()+"/fleet.db\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("# mine\nTROUPE_FLEETD_HTTP=127.0.0.1:1\nTROUPE_FLEETD_BROKER=mqtts://127.0.0.1:1\nTROUPE_FLEETD_DATABASE=sqlite:"+
+			t.TempDir()+"/fleet.db\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	examine := func(environ []string, args ...string) (string, int) {

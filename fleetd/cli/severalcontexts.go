@@ -59,7 +59,8 @@ type contextAnswer struct {
 
 // inContexts sends a command to several fleets at the same time and shows each answer when it is there: a fleet that
 // does not answer delays no other. print prints an answer for people; outcome is the failure, if any, with which it ends.
-func inContexts[T any](ctx context.Context, sh *shell, send func(context.Context, *shell) (T, error), print func(io.Writer, *shell, T), outcome func(T) error) error {
+func inContexts[T any](ctx context.Context, sh *shell, send func(context.Context, *shell) (T, error), print func(io.Writer, *shell, T),
+	outcome func(T) error) error {
 	came := make(chan contextAnswer, len(sh.several))
 	for _, one := range sh.several {
 		go func() {
@@ -186,7 +187,8 @@ func releaseInContexts(ctx context.Context, sh *shell, ids []string, why any) er
 	if len(left) == 0 || err != nil {
 		return err
 	}
-	f := &failure{code: exitError, err: fmt.Errorf("no fleet has latched %s; fleetd stop list --context shows those of each", strings.Join(left, " ")), unknown: true}
+	f := &failure{code: exitError, err: fmt.Errorf("no fleet has latched %s; fleetd stop list --context shows those of each",
+		strings.Join(left, " ")), unknown: true}
 	if len(left) < len(ids) {
 		f.code = exitPartial
 	}

@@ -88,7 +88,8 @@ func TestStopGoesToSeveralContextsAtOnce(t *testing.T) {
 	})
 	code := f.run(out, "stop --all --context lobby,museum,shop,gone,museum")
 	for _, want := range []string{
-		"latched as stop-museum; fleetd stop release stop-museum --context museum --why REASON", "latched as stop-lobby; fleetd stop release stop-lobby --context lobby",
+		"latched as stop-museum; fleetd stop release stop-museum --context museum --why REASON",
+		"latched as stop-lobby; fleetd stop release stop-lobby --context lobby",
 		"shop: NOT DONE: ", "gone: NOT DONE: there is no context of this name", "in 2 of 4 contexts: gone, shop",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -96,7 +97,8 @@ func TestStopGoesToSeveralContextsAtOnce(t *testing.T) {
 		}
 	}
 	slices.Sort(f.asked)
-	want := []string{"lobby POST /api/v1/stops Bearer of-lobby", "museum POST /api/v1/stops Bearer of-museum", "shop POST /api/v1/stops Bearer of-shop"}
+	want := []string{"lobby POST /api/v1/stops Bearer of-lobby", "museum POST /api/v1/stops Bearer of-museum",
+		"shop POST /api/v1/stops Bearer of-shop"}
 	if code != exitPartial || !slices.Equal(f.asked, want) {
 		t.Errorf("code %d, asked %q", code, f.asked)
 	}
@@ -112,7 +114,8 @@ func TestEndOfSeveralContexts(t *testing.T) {
 	}
 	f.add("c", refused)
 	f.add("d", refused)
-	for line, want := range map[string]int{"stop r1 --context a,b": exitOK, "stop r1 --context a,c": exitPartial, "stop r1 --context c,d": exitNotAllowed,
+	for line, want := range map[string]int{"stop r1 --context a,b": exitOK, "stop r1 --context a,c": exitPartial,
+		"stop r1 --context c,d":    exitNotAllowed,
 		"stop r1 --context c,none": exitError, "stop --context a,b": exitUsage, "robot list --context a,b": exitUsage} {
 		f.asked = nil
 		var out strings.Builder
@@ -123,7 +126,8 @@ func TestEndOfSeveralContexts(t *testing.T) {
 	var out strings.Builder
 	_ = Main(t.Context(), Streams{Out: &out, Err: io.Discard, Environ: f.env}, "v0", "stop", "--all", "--context", "c,a", "-o", "json")
 	var got []contextAnswer
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || len(got) != 2 || got[0].Name != "a" || got[0].Answer == nil || got[1].Code != exitNotAllowed {
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || len(got) != 2 || got[0].Name != "a" || got[0].Answer == nil ||
+		got[1].Code != exitNotAllowed {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -20,7 +20,8 @@ import (
 // siteCommand has the commands of sites that are not made from rows.
 func (sh *shell) siteCommand() *cobra.Command {
 	return group("site", "opening hours, maintenance windows and maps: list, hours, week, set, map",
-		group("map", "the image of a site's floor, which is drawn behind its robots: set, get, delete", sh.siteMapSetCommand(), sh.siteMapGetCommand()))
+		group("map", "the image of a site's floor, which is drawn behind its robots: set, get, delete", sh.siteMapSetCommand(),
+			sh.siteMapGetCommand()))
 }
 
 // rosMap is the description of a map that ROS saves.
@@ -54,7 +55,8 @@ if --resolution says how many metres a pixel is, and --origin where its lower le
 	}
 	flags := c.Flags()
 	flags.Float64Var(&f.resolution, "resolution", 0, "metres of one pixel; default: as the YAML file says")
-	flags.StringVar(&f.origin, "origin", "", "where the lower left corner lies: `X,Y[,HEADING]`, in metres and radians; default: as the YAML file says, or 0,0")
+	flags.StringVar(&f.origin, "origin", "",
+		"where the lower left corner lies: `X,Y[,HEADING]`, in metres and radians; default: as the YAML file says, or 0,0")
 	flags.BoolVar(&f.negate, "negate", false, "black is white, and white is black; default: as the YAML file says")
 	flags.StringVar(&f.onMap, "on-map", "", "SHA-256 of the robots' map that it shows; default: each map of the site")
 	whyFlag(c, &f.why)

@@ -76,7 +76,8 @@ func listStops(sh *shell, c *cobra.Command) finish {
 			return inContexts(ctx, sh, func(ctx context.Context, one *shell) (got api.LatchedList, err error) {
 				err = one.call(ctx, r.http(), &got)
 				return got, err
-			}, func(w io.Writer, _ *shell, got api.LatchedList) { stopTable(w, got.Stops) }, func(got api.LatchedList) error { return incompleteStops(got.Complete) })
+			}, func(w io.Writer, _ *shell, got api.LatchedList) { stopTable(w, got.Stops) },
+				func(got api.LatchedList) error { return incompleteStops(got.Complete) })
 		}
 		var got api.LatchedList
 		if err := sh.call(ctx, r.http(), &got); err != nil {

@@ -28,7 +28,8 @@ func TestIncompleteStopListIsNotShownAsEmpty(t *testing.T) {
 		var out, errs strings.Builder
 		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", "stop", "list", "--server", fleetd.URL)
 		fleetd.Close()
-		if code != want.code || !strings.Contains(out.String(), want.out) || want.out == "" && out.Len() > 0 || !strings.Contains(errs.String(), want.err) || want.err == "" && errs.Len() > 0 {
+		if code != want.code || !strings.Contains(out.String(), want.out) || want.out == "" && out.Len() > 0 || !strings.Contains(errs.String(),
+			want.err) || want.err == "" && errs.Len() > 0 {
 			t.Errorf("%s: ended with %d, %q and %q", answer, code, out.String(), errs.String())
 		}
 	}

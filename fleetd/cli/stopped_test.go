@@ -22,7 +22,8 @@ func TestStoppedRobotIsNotShownAsPerforming(t *testing.T) {
 
 func TestRefusedStoryNamesTheWayBack(t *testing.T) {
 	r := view.Robot{ID: "r1"}
-	r.Desired = view.DesiredStory{DesiredRev: 2, ReportedRev: 2, Phase: schema.DeployRejected, Reason: schema.ReasonStoryInvalid, Detail: "there is no point moon"}
+	r.Desired = view.DesiredStory{DesiredRev: 2, ReportedRev: 2, Phase: schema.DeployRejected, Reason: schema.ReasonStoryInvalid,
+		Detail: "there is no point moon"}
 	for active, want := range map[*schema.StoryRef]string{
 		nil:                   "there is no point moon\n",
 		{ID: "hello", Rev: 1}: "there is no point moon; fleetd story revert r1 takes it back\n",
@@ -43,7 +44,8 @@ func TestEndedStoryNamesItsStart(t *testing.T) {
 }
 
 func TestStopIsTheOnlyReasonWhyNoActivityStarts(t *testing.T) {
-	l := &schema.StateLife{Reason: schema.ReasonLatched, Conditions: []schema.LifeCondition{{Activity: "quiz", Why: "the launchpad is off"}, {Activity: "rest"}}}
+	l := &schema.StateLife{Reason: schema.ReasonLatched, Conditions: []schema.LifeCondition{{Activity: "quiz", Why: "the launchpad is off"},
+		{Activity: "rest"}}}
 	if got, want := strings.Join(waitingTexts(l), "\n"), "no activity starts: latched"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

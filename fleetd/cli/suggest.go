@@ -13,14 +13,17 @@ import (
 // aliases are other names of commands, by their name, wherever they are.
 var aliases = map[string][]string{
 	"robot": {"robots"}, "act": {"acts"}, "story": {"stories"}, "activity": {"activities"}, "asset": {"assets"}, "command": {"commands"},
-	"event": {"events"}, "mode": {"modes"}, "condition": {"conditions"}, "key": {"keys"}, "alert": {"alerts"}, "user": {"users"}, "token": {"tokens"}, "session": {"sessions"},
+	"event": {"events"}, "mode": {"modes"}, "condition": {"conditions"}, "key": {"keys"}, "alert": {"alerts"}, "user": {"users"},
+	"token": {"tokens"}, "session": {"sessions"},
 	"list": {"ls"}, "get": {"show"}, "delete": {"rm"},
 }
 
 // meanings are words that people use for a command and that are not similar to its name.
 var meanings = map[string][]string{
-	"acquire": {"take", "lease"}, "release": {"clear", "give"}, "enable": {"start", "on"}, "withdraw": {"unassign", "remove"}, "assign": {"set"},
-	"robot": {"ps"}, "safety": {"enable"}, "serve": {"server", "run"}, "get": {"describe"}, "publish": {"save", "put", "apply"}, "watch": {"follow", "tail"},
+	"acquire": {"take", "lease"}, "release": {"clear", "give"}, "enable": {"start", "on"}, "withdraw": {"unassign", "remove"},
+	"assign": {"set"},
+	"robot":  {"ps"}, "safety": {"enable"}, "serve": {"server", "run"}, "get": {"describe"}, "publish": {"save", "put", "apply"},
+	"watch": {"follow", "tail"},
 }
 
 // nameAlternatives gives every command its aliases, and the words for which it is suggested.

@@ -250,9 +250,10 @@ func shorten(text string, columns int) string {
 // Colours of cells, by the word they begin with. The word itself says what the colour
 // says.
 var wordColours = colouring(map[string]string{
-	green:  "online ENABLED SUCCEEDED performing ok active fits",
-	yellow: "unknown degraded sleeping DISABLED RESET QUEUED SENT ACKED RUNNING UNKNOWN EXPIRED CANCELLED SUPERSEDED paused stopped warn draft skipped",
-	red:    "lost offline E_STOP STOP SOFT_STOP HALT REJECTED FAILED UNDELIVERED error safety deleted rejected failed",
+	green: "online ENABLED SUCCEEDED performing ok active fits",
+	yellow: "unknown degraded sleeping DISABLED RESET QUEUED SENT ACKED RUNNING UNKNOWN EXPIRED CANCELLED SUPERSEDED paused stopped warn " +
+		"draft skipped",
+	red: "lost offline E_STOP STOP SOFT_STOP HALT REJECTED FAILED UNDELIVERED error safety deleted rejected failed",
 })
 
 // colouring turns words by colour into colours by word.

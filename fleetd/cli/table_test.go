@@ -9,7 +9,8 @@ import (
 
 // rows is a table whose last line is longer than any terminal.
 const rows = "AT\tROBOT\tSTATE\tRESULT\tCAUSE\tWHY\tID\n" +
-	"2026-11-22 18:28:24\tr1\tREJECTED\tnot_in_control\t-\tthe sender does not have control of this robot: no client has control, so acquire it first\t01a20484-3bad-79aa-b28c-f7993197f361\n" +
+	"2026-11-22 18:28:24\tr1\tREJECTED\tnot_in_control\t-\tthe sender does not have control of this robot: no client has control, so " +
+	"acquire it first\t01a20484-3bad-79aa-b28c-f7993197f361\n" +
 	"2026-11-22 18:28:25\tmuseum-robot-2\tSUCCEEDED\tok\t-\tthe robot says \u4f60\u597d \x1b[2J\t01a20484-3bad-79aa-b28c-f7993197f362\n" +
 	"batch 7\n"
 

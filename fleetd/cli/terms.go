@@ -17,8 +17,9 @@ var (
 
 // otherCommands are the commands for verbs that have none with the words of the verb.
 var otherCommands = map[string]string{
-	"safety/stop": "stop", "safety/soft-stop": "stop --level soft-stop", "safety/halt": "stop --level halt", "safety/estop": "stop --level estop",
-	"sys/adopt": "adopt", "sys/cancel": "command cancel", "sys/query": "command get",
+	"safety/stop": "stop", "safety/soft-stop": "stop --level soft-stop", "safety/halt": "stop --level halt",
+	"safety/estop": "stop --level estop",
+	"sys/adopt":    "adopt", "sys/cancel": "command cancel", "sys/query": "command get",
 }
 
 // commandOf returns the words of the command that sends a verb; empty if there is none.

@@ -33,7 +33,8 @@ func TestInterruptedTrialStopsTheRobotAndSaysWhetherItHas(t *testing.T) {
 		{"/batches/", command.Succeeded, &schema.Ack{Status: schema.StatusSucceeded}, 0, "r1 has stopped"},
 		{"/try", command.Succeeded, &schema.Ack{Status: schema.StatusSucceeded}, 0, "r1 has stopped"},
 		{"/batches/", command.Sent, nil, 4, "r1 may still perform it: manual/stop: sent; fleetd stop r1 stops it"},
-		{"/batches/", command.Rejected, &schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonForbidden}, 6, "r1 may still perform it: manual/stop: rejected forbidden; fleetd stop r1 stops it"},
+		{"/batches/", command.Rejected, &schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonForbidden}, 6,
+			"r1 may still perform it: manual/stop: rejected forbidden; fleetd stop r1 stops it"},
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		var sent []string
@@ -53,7 +54,8 @@ func TestInterruptedTrialStopsTheRobotAndSaysWhetherItHas(t *testing.T) {
 					t.Error(err)
 				}
 				sent = append(sent, request.Verb)
-				answer = api.Batch{ID: "b2", Total: 1, Outcome: command.Summarise([]command.State{c.state}).Outcome, Commands: []api.Command{{Robot: "r1", State: c.state, Answer: c.answer}}}
+				answer = api.Batch{ID: "b2", Total: 1, Outcome: command.Summarise([]command.State{c.state}).Outcome,
+					Commands: []api.Command{{Robot: "r1", State: c.state, Answer: c.answer}}}
 			}
 			if strings.Contains(r.URL.Path, c.during) {
 				interrupt()

@@ -20,7 +20,8 @@ func (sh *shell) validateCommand() *cobra.Command {
 	var paths []string
 	var online bool
 	c := &cobra.Command{
-		Use: "validate -f FILE...", Short: "show all problems of acts, stories and activities in files or folders, without a server", Args: cobra.NoArgs,
+		Use: "validate -f FILE...", Short: "show all problems of acts, stories and activities in files or folders, without a server",
+		Args: cobra.NoArgs,
 		Long: `Show all problems of files or folders, each as file:line:column, what is wrong, and what to do.
 Nothing is sent and nothing is saved. Stories, activities and acts may name acts that are among
 the files, published or not.
@@ -92,7 +93,8 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 	printedForActs := map[string]bool{}
 	for i, s := range all {
 		problems := append(append([]schema.Problem{}, found[i].Problems...), duplicateName(all, i)...) // not nil: JSON has []
-		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
+		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems,
+			Valid: len(schema.Errors(problems)) == 0}}
 		for j, p := range problems {
 			if p.Code == library.CodeActDraft {
 				p.Hint = "publish it first with fleetd act publish, or give its file too with -f" // a file is published, not the draft of its name
@@ -146,7 +148,8 @@ func missingKindProblems(problems []schema.Problem) []schema.Problem {
 	if len(problems) > 0 && problems[0].Pointer == "" {
 		return problems
 	}
-	p := schema.NewProblem("", score.CodeMissing, "the file names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome")
+	p := schema.NewProblem("", score.CodeMissing, "the file names neither an act nor a story nor an activity",
+		"begin it with act:, story: or activity: and an id, such as act: welcome")
 	p.Line, p.Column = 1, 1
 	return []schema.Problem{p}
 }
@@ -185,7 +188,8 @@ func duplicateName(all []source, i int) []schema.Problem {
 	if s.id == "" || first == i {
 		return nil
 	}
-	p := schema.NewProblem("/"+s.kind, score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", s.id, s.kind, all[first].path), "give one of them another name, or remove one file")
+	p := schema.NewProblem("/"+s.kind, score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", s.id, s.kind,
+		all[first].path), "give one of them another name, or remove one file")
 	if p = score.Locate(s.text, []schema.Problem{p})[0]; p.Line == 0 {
 		return nil // the file cannot be read; that comes first
 	}

@@ -47,7 +47,8 @@ func TestWarningOfAnActIsPrintedOnce(t *testing.T) {
 		}
 	}
 	const warning = `no known robot has the face "grin"`
-	for folder, want := range map[string]string{dir: "grin.yaml:3:", filepath.Join(dir, "party.yaml"): "party.yaml:5:"} { // the story alone names it
+	for folder, want := range map[string]string{dir: "grin.yaml:3:", filepath.Join(dir, "party.yaml"): "party.yaml:5:"} {
+		// the story alone names it
 		var out, errs strings.Builder
 		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &errs}, "v0", "validate", "-f", folder, "--online", "--server", fleetd.URL)
 		if code != 0 || strings.Count(errs.String(), warning) != 1 || !strings.Contains(errs.String(), want) {

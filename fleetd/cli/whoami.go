@@ -14,7 +14,8 @@ func whoText(sh *shell, out io.Writer, me api.Me) {
 	for i, r := range me.Roles {
 		roles[i] = string(r)
 	}
-	fmt.Fprintf(out, "  roles   %s\n  rights  %s\n  sites   %s\n", strings.Join(roles, ", "), strings.Join(me.Rights, ", "), orElse(strings.Join(me.Sites, ", "), "all"))
+	fmt.Fprintf(out, "  roles   %s\n  rights  %s\n  sites   %s\n", strings.Join(roles, ", "), strings.Join(me.Rights, ", "),
+		orElse(strings.Join(me.Sites, ", "), "all"))
 	if me.Token != "" {
 		fmt.Fprintf(out, "  token   %s\n", me.Token)
 	}

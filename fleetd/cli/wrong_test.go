@@ -61,7 +61,8 @@ func TestMessagesAboutWrongFiles(t *testing.T) {
 // file, without the folder.
 func validate(t *testing.T, file string) (code int, said []string) {
 	var out, errs bytes.Buffer
-	code = cli.Main(t.Context(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "v0-test", "validate", "-f", file, "-f", authoring+"/acts")
+	code = cli.Main(t.Context(), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "v0-test", "validate", "-f", file, "-f",
+		authoring+"/acts")
 	for line := range strings.Lines(errs.String()) {
 		if line, ok := strings.CutPrefix(line, filepath.Dir(file)+"/"); ok {
 			said = append(said, strings.TrimSuffix(line, "\n"))
@@ -84,9 +85,10 @@ func TestFlagsAndPlacesAreReadAsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"command list --limit 010":                     `fleetd: invalid argument "010" for "--limit" flag: 010 is 10 in decimal and 8 in octal; write 10 or 8`,
-		"desired places r1 --add a=010,2":              "fleetd: --add a=010,2: 010 is 10 in decimal and 8 in octal; write 10 or 8",
-		"desired places -f " + octal + " --id hall r1": "fleetd: " + octal + ":3:12: /points/a/x_m: 010 is 10 in decimal and 8 in octal; write 10 or 8; quote it if it is a text",
+		"command list --limit 010":        `fleetd: invalid argument "010" for "--limit" flag: 010 is 10 in decimal and 8 in octal; write 10 or 8`,
+		"desired places r1 --add a=010,2": "fleetd: --add a=010,2: 010 is 10 in decimal and 8 in octal; write 10 or 8",
+		"desired places -f " + octal + " --id hall r1": "fleetd: " + octal +
+			":3:12: /points/a/x_m: 010 is 10 in decimal and 8 in octal; write 10 or 8; quote it if it is a text",
 	} {
 		var out bytes.Buffer
 		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", strings.Fields(line)...)

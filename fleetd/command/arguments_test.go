@@ -52,7 +52,8 @@ func TestFleetdAddsOnlySupportedArguments(t *testing.T) {
 // An argument is never left out silently: the robot would do something else.
 func TestRobotWithoutSupportForArgumentIsSkipped(t *testing.T) {
 	older := &schema.Caps{Verbs: []string{"manual/sound", "safety/stop"}, Arguments: map[string][]string{"manual/sound": {"sound", "volume"}}}
-	newer := &schema.Caps{Verbs: older.Verbs, Arguments: map[string][]string{"manual/sound": {"sound", "volume", "loop"}, "safety/stop": {"why", "latch"}}}
+	newer := &schema.Caps{Verbs: older.Verbs, Arguments: map[string][]string{"manual/sound": {"sound", "volume", "loop"},
+		"safety/stop": {"why", "latch"}}}
 	targets := []Target{{Robot: "r1", Caps: older}, {Robot: "r2", Caps: newer}, {Robot: "r3"}}
 	play := Request{Verb: "manual/sound", Args: []byte(`{"sound":"bell","loop":true}`), Selector: "--all"}
 

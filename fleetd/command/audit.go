@@ -39,7 +39,8 @@ type End struct {
 
 // EndedNote is the entry of the audit for the end of a batch.
 func EndedNote(b Batch, ends []End) audit.Note {
-	n := audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: audit.CommandAction(b.Verb), Target: fmt.Sprintf("%d robots: %s", b.Total, b.Selector)}
+	n := audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: audit.CommandAction(b.Verb), Target: fmt.Sprintf("%d robots: %s",
+		b.Total, b.Selector)}
 	done, refused, all := 0, 0, 0
 	var parts []string
 	for i, e := range ends {

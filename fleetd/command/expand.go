@@ -72,7 +72,8 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	group, name, _ := strings.Cut(r.Verb, "/")
 	v, ok := verb.Of(group, name)
 	if !ok {
-		return Expansion{}, []schema.Problem{schema.NewProblem("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(verb.IDs(), ", "))}
+		return Expansion{}, []schema.Problem{schema.NewProblem("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb),
+			"use one of "+strings.Join(verb.IDs(), ", "))}
 	}
 	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); v.Class == verb.ClassStop {
 		r.By, r.Why = schema.SanitizeText(r.By), schema.SanitizeText(r.Why) // a stop is never refused for its text
@@ -85,7 +86,8 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	case ttl == 0:
 		ttl = v.TTL
 	case ttl < time.Millisecond || ttl > schema.MaxTTL:
-		problems = append(problems, schema.NewProblem("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v", schema.MaxTTL), "leave it out to use that of the verb"))
+		problems = append(problems, schema.NewProblem("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v",
+			schema.MaxTTL), "leave it out to use that of the verb"))
 	}
 	if len(problems) > 0 {
 		return Expansion{}, problems
@@ -93,7 +95,8 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	if v.Class == verb.ClassStop {
 		r.If = schema.Precondition{}
 	}
-	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.WithoutSecrets(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
+	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.WithoutSecrets(args), Selector: r.Selector, CreatedAt: now, By: r.By,
+		Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
 		if v.Class != verb.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {
@@ -109,7 +112,9 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 			return Expansion{}, []schema.Problem{schema.NewProblem("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
 		if most := schema.TopicOf(schema.TopicCmd).MaxBytes; len(c.Payload) > most {
-			return Expansion{}, []schema.Problem{schema.NewProblem("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, robots accept at most %d", len(c.Payload), most), "split it into several commands")}
+			return Expansion{},
+				[]schema.Problem{schema.NewProblem("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, robots accept at most %d",
+					len(c.Payload), most), "split it into several commands")}
 		}
 		x.Commands = append(x.Commands, c)
 		if !t.Present {

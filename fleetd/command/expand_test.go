@@ -45,7 +45,8 @@ func TestRequestBecomesOneCommandPerRobot(t *testing.T) {
 		}
 		v, _ := verb.Of("mode", "set")
 		r, problems := verb.Decode(v, c.Payload)
-		if len(problems) > 0 || r.ID != c.ID || r.Batch != "id1" || r.By != "anna" || r.Why != "opening" || r.Args.(verb.SetMode).Mode != "ato" || r.TTLMS != 30000 || r.TS != schema.TimeOf(morning) {
+		if len(problems) > 0 || r.ID != c.ID || r.Batch != "id1" || r.By != "anna" || r.Why != "opening" || r.Args.(verb.SetMode).Mode != "ato" ||
+			r.TTLMS != 30000 || r.TS != schema.TimeOf(morning) {
 			t.Errorf("the robot reads %+v, %v", r, problems)
 		}
 	}

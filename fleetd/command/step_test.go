@@ -28,9 +28,11 @@ func TestTableIsSound(t *testing.T) {
 
 // anyEvent draws any event, also impossible ones.
 func anyEvent(t *rapid.T, c Command, present bool) Event {
-	n := Event{Present: present, Kind: rapid.SampledFrom([]EventKind{Begin, Wake, Wake, RobotOnline, RobotOffline, Answered, Answered, NoRecord, Shown}).Draw(t, "kind")}
+	n := Event{Present: present, Kind: rapid.SampledFrom([]EventKind{Begin, Wake, Wake, RobotOnline, RobotOffline, Answered, Answered,
+		NoRecord, Shown}).Draw(t, "kind")}
 	status := rapid.SampledFrom([]schema.Status{
-		schema.StatusAccepted, schema.StatusAccepted, schema.StatusInProgress, schema.StatusInProgress, schema.StatusSucceeded, schema.StatusFailed,
+		schema.StatusAccepted, schema.StatusAccepted, schema.StatusInProgress, schema.StatusInProgress, schema.StatusSucceeded,
+		schema.StatusFailed,
 		schema.StatusRejected, schema.StatusCancelled, schema.StatusExpired, schema.StatusSuperseded, "SOMETHING_NEW",
 	}).Draw(t, "status")
 	id := rapid.SampledFrom([]string{c.ID, c.ID, c.ID, "another"}).Draw(t, "id")

@@ -42,16 +42,17 @@ type file struct {
 // screens are the paths of the console's page by their first part, with how many parts may follow: which screen a path
 // means is decided in the browser. They are those of web/src/screens/table.tsx.
 var screens = map[string]int{
-	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "rollouts": 1, "policies": 1, "schedules": 1, "commands": 0,
+	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "rollouts": 1, "policies": 1,
+	"schedules": 1, "commands": 0,
 	"events": 0, "notifications": 0, "audit": 0, "admin": 0, "account": 0, "command-line": 0, signInScreen: 0,
 }
 
 const signInScreen = "sign-in"
 
 // Handler serves the files of the console, and its page for the paths of screens. For any other path it answers 404: to a
-// browser with the page, which says that there is no such screen, and to programs in one line. Somebody who is not signed in goes to the sign-in at once: the page would
-// ask for much that they may not have. signedIn reports whether the sender of a request is. base is the path below which
-// a proxy shows the console, such as /troupe; empty if it is at the top.
+// browser with the page, which says that there is no such screen, and to programs in one line. Somebody who is not signed in goes to the
+// sign-in at once: the page would ask for much that they may not have. signedIn reports whether the sender of a request is. base is the
+// path below which a proxy shows the console, such as /troupe; empty if it is at the top.
 func Handler(base string, signedIn func(*http.Request) bool) http.Handler {
 	built := built()
 	page := built["index.html"]

@@ -59,10 +59,13 @@ const (
 var Table = fsm.Table[Step, Event]{
 	{From: fsm.In(Begun), On: OnStop, To: StopSent, Why: "a robot must stand still before it is disconnected"},
 	{From: fsm.In(StopSent), On: OnRevoke, To: Revoked, Why: "brokers refuse its name and its certificates from now on"},
-	{From: fsm.In(Revoked), On: OnDisconnected, To: DeletingDesired, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
-	{From: fsm.In(DeletingDesired), On: OnDesiredDeleted, To: DeletingDocuments, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
+	{From: fsm.In(Revoked), On: OnDisconnected, To: DeletingDesired,
+		Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
+	{From: fsm.In(DeletingDesired), On: OnDesiredDeleted, To: DeletingDocuments,
+		Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
 	{From: fsm.In(DeletingDocuments), On: OnDocumentsDeleted, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
-	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnNameRestored, To: Cancelled, Why: "it was enrolled again or adopted meanwhile"},
+	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnNameRestored, To: Cancelled,
+		Why: "it was enrolled again or adopted meanwhile"},
 }
 
 // Decommission is the decommission of one robot.
@@ -118,7 +121,8 @@ func due(s Step, f Facts) (on Event, wait string) {
 	switch s {
 	case Begun:
 		if f.Connection == NotKnown { // revoked without a stop, a robot would be disconnected while it moves
-			return "", "fleetd does not know whether it is connected, and has to be stopped: fleetd has no connection to the broker, or has had one for moments only"
+			return "", "fleetd does not know whether it is connected, and has to be stopped: fleetd has no connection to the broker, or has had " +
+				"one for moments only"
 		}
 		return OnStop, ""
 	case StopSent:
@@ -131,7 +135,8 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case !f.NameRevoked:
 		return OnNameRestored, ""
 	case s == Revoked && f.Connection == Connected:
-		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read fleet/revoked: switch the robot off"
+		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read " +
+			"fleet/revoked: switch the robot off"
 	case s == Revoked && f.Connection == NotKnown:
 		return "", "fleetd does not know whether it is still connected: fleetd has no connection to the broker, or has had one for moments only"
 	case s == Revoked:

@@ -112,7 +112,8 @@ func TestPresenceIsDeletedFirstAndAllTopicsAre(t *testing.T) {
 			t.Errorf("%s: deleted %v", row.Pattern, !ofRobot)
 		}
 	}
-	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(desired, schema.TopicDesiredStory) || slices.Contains(all, schema.TopicCmd) {
+	if slices.Contains(documents, schema.TopicDesiredStory) || !slices.Contains(desired, schema.TopicDesiredStory) ||
+		slices.Contains(all, schema.TopicCmd) {
 		t.Errorf("%v and %v", documents, desired)
 	}
 }

@@ -125,7 +125,8 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 			if reached == next.To {
 				d.deps.Log.Info("decommission", "robot", one.Robot, "from", one.Step, "to", next.To, "why", next.Why)
 			} else {
-				d.deps.Log.Info("decommission continues: desired documents of the robot were written meanwhile, and are deleted first", "robot", one.Robot, "step", reached)
+				d.deps.Log.Info("decommission continues: desired documents of the robot were written meanwhile, and are deleted first", "robot",
+					one.Robot, "step", reached)
 			}
 			one.Step, one.StepAt = reached, now
 		}
@@ -134,8 +135,10 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 }
 
 // next decides the next step of a decommission.
-func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Connection: d.deps.Connection(one.Robot, now), InStep: now.Sub(one.StepAt).Abs()} // the clock may have been set back
+func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.Decommission,
+	now time.Time) (next decommission.Decision, err error) {
+	// the clock may have been set back
+	facts := decommission.Facts{Connection: d.deps.Connection(one.Robot, now), InStep: now.Sub(one.StepAt).Abs()}
 	if facts.Confirmed, err = db.DecommissionPublished(ctx, one.Robot); err != nil {
 		return next, err
 	}
@@ -147,7 +150,8 @@ func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.De
 
 // step carries out one step of a decommission, and returns the step at which it is then: see
 // store.Tx.StepDecommission.
-func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision, now time.Time) (reached decommission.Step, err error) {
+func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision,
+	now time.Time) (reached decommission.Step, err error) {
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if next.To == decommission.Revoked {
 			held, err := tx.Certificates(ctx, one.Robot)
@@ -184,13 +188,15 @@ func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.De
 func (d *Decommissioner) stop(ctx context.Context, one decommission.Decommission, now time.Time) error {
 	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"
-	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: one.By, Why: why}})
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(),
+		TS: schema.TimeOf(now), By: one.By, Why: why}})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, confirmWithin)
 	defer cancel()
-	return d.deps.Publish(ctx, link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, one.Robot, d.deps.Name, v.Group, v.Name), Payload: payload, QoS: 1})
+	return d.deps.Publish(ctx, link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, one.Robot, d.deps.Name, v.Group, v.Name),
+		Payload: payload, QoS: 1})
 }
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.

@@ -34,7 +34,8 @@ func inWorld(t *testing.T, test func(w *world)) {
 	storetest.InWorld(t, func(in *storetest.World) {
 		w := &world{World: in, connection: decommission.Connected, confirms: true}
 		w.Decommissioner = decommissioner.New(decommissioner.Deps{
-			Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.Output(), &w.log), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.Output(), &w.log), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd",
+			Now:        time.Now,
 			Leads:      w.Leads,
 			Failed:     w.Failed,
 			Connection: func(string, time.Time) (c decommission.Connection) { w.Locked(func() { c = w.connection }); return c },

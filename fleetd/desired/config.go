@@ -26,11 +26,13 @@ type Config struct {
 func (c *Config) check() []schema.Problem {
 	var found []schema.Problem
 	if len(c.Set)+len(c.Unset) == 0 {
-		found = append(found, schema.NewProblem("/config", "missing", "no setting is named", "write key=value, or name settings to reset to their default"))
+		found = append(found, schema.NewProblem("/config", "missing", "no setting is named",
+			"write key=value, or name settings to reset to their default"))
 	}
 	_, labels := c.Set[LabelsKey]
 	if labels || slices.Contains(c.Unset, LabelsKey) {
-		found = append(found, schema.NewProblem("/config/set/labels", CodeReserved, "labels cannot be set as a setting", "use fleetd robot label, which also updates the setting"))
+		found = append(found, schema.NewProblem("/config/set/labels", CodeReserved, "labels cannot be set as a setting",
+			"use fleetd robot label, which also updates the setting"))
 	}
 	for key, value := range c.Set {
 		if slices.Contains(c.Unset, key) {
@@ -117,7 +119,8 @@ func (p *plan) config(change Config, r Robot) (Document, bool, error) {
 	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig, nil, nil) {
 		return r.Current, false, nil
 	}
-	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
+	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who,
+		TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.signer.Sign(sign.Config, r.ID, d)
 	return newDocument(d.Rev, d, err)

@@ -237,14 +237,17 @@ func (m *Mode) check() []schema.Problem {
 	switch m.Mode {
 	case schema.ModeMnl, schema.ModeAto:
 	case schema.ModeStr:
-		found = append(found, schema.NewProblem("/mode/mode", "bad_value", "str runs at start-up and then changes to another mode", "write mnl or ato; to calibrate again, use fleetd mode set str"))
+		found = append(found, schema.NewProblem("/mode/mode", "bad_value", "str runs at start-up and then changes to another mode",
+			"write mnl or ato; to calibrate again, use fleetd mode set str"))
 	default:
-		found = append(found, schema.NewProblem("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode), "write mnl or ato"))
+		found = append(found, schema.NewProblem("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode),
+			"write mnl or ato"))
 	}
 	switch m.Apply {
 	case schema.ApplyModeBoot, schema.ApplyModeNow:
 	default:
-		found = append(found, schema.NewProblem("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply), "write boot or now"))
+		found = append(found, schema.NewProblem("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply),
+			"write boot or now"))
 	}
 	return found
 }
@@ -263,10 +266,12 @@ func (p *plan) document(a Request, r Robot) (Document, bool, error) {
 func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
 	was, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 	// A mode with apply now is always published again: the robot may have left it since.
-	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig, nil, nil) {
+	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot &&
+		!p.mustRepublish(r, was.Sig, nil, nil) {
 		return r.Current, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
+	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who,
+		TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.signer.Sign(sign.Mode, r.ID, d)
 	return newDocument(d.Rev, d, err)

@@ -113,7 +113,8 @@ func TestSetWithUnknownFileIsRefused(t *testing.T) {
 	if len(found) > 0 || len(c.Files) != 1 || c.Files[0].SHA256 != gong {
 		t.Errorf("with a known file: %v, %+v", found, c.Files)
 	}
-	if c, found = Plan(rows, set(bell), by); len(found) != 1 || found[0].Pointer != "/places/body/map/sha256" || found[0].Hint == "" || c.Blob != nil {
+	if c, found = Plan(rows, set(bell), by); len(found) != 1 || found[0].Pointer != "/places/body/map/sha256" || found[0].Hint == "" ||
+		c.Blob != nil {
 		t.Errorf("with an unknown one: %v", found)
 	}
 	rows.Files[gong] = 8
@@ -124,7 +125,8 @@ func TestSetWithUnknownFileIsRefused(t *testing.T) {
 
 func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
-	one, _ := Plan(rows, Request{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
+	one, _ := Plan(rows,
+		Request{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
 	rows = applyChanges(rows, one)
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
 	two, _ := Labels(rows, by)
@@ -134,7 +136,8 @@ func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	}
 	three, _ := Plan(rows, Request{Config: &Config{Unset: []string{"low_battery"}}}, by)
 	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Current.Payload)
-	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
+	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got !=
+		"3 2 {\"site\":\"shop\"} 2\n" {
 		t.Errorf("desired %s", got)
 	}
 	if _, found := Plan(rows, Request{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {

@@ -38,10 +38,12 @@ func PointRequests(rows Rows, a Request, sets map[string][]byte) ([]SubRequest, 
 		return nil, found
 	}
 	if !schema.ValidID(a.Points.ID) {
-		return nil, []schema.Problem{schema.NewProblem("/points/id", "bad_id", fmt.Sprintf("%q cannot name a set", a.Points.ID), "use a-z, 0-9 and hyphens, at most 63")}
+		return nil, []schema.Problem{schema.NewProblem("/points/id", "bad_id", fmt.Sprintf("%q cannot name a set", a.Points.ID),
+			"use a-z, 0-9 and hyphens, at most 63")}
 	}
 	if len(a.Points.Points) == 0 {
-		return nil, []schema.Problem{schema.NewProblem("/points/points", "missing", "no point is named", "fleetd robot points lists those of a robot")}
+		return nil, []schema.Problem{schema.NewProblem("/points/points", "missing", "no point is named",
+			"fleetd robot points lists those of a robot")}
 	}
 	var pins []schema.ContentPin // in the order of the robots
 	robots := map[schema.ContentPin][]Robot{}
@@ -94,7 +96,8 @@ func PlacesDigest(document []byte) string {
 func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, []schema.Problem) {
 	places, found := PlacesOf(body)
 	if len(found) > 0 {
-		return Set{}, []schema.Problem{schema.NewProblem("/points", "bad_value", fmt.Sprintf("the places %s of %s cannot be read: %s", pin.ID, robots, found[0]), "set them again with fleetd desired places -f FILE")}
+		return Set{}, []schema.Problem{schema.NewProblem("/points", "bad_value", fmt.Sprintf("the places %s of %s cannot be read: %s", pin.ID,
+			robots, found[0]), "set them again with fleetd desired places -f FILE")}
 	}
 	have := ""
 	if places.Map != nil {
@@ -102,8 +105,10 @@ func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, 
 	}
 	if have != a.Map {
 		return Set{}, []schema.Problem{schema.NewProblem("/points/map_sha256", CodeOtherMap,
-			fmt.Sprintf("the points lie on %s and the places of %s on %s: coordinates hold only on the same map", mapText(a.Map), robots, mapText(have)),
-			"if they lie on the map of these places, name it with --on-map SHA256; else set places with the map of the points first, or teach the points on theirs")}
+			fmt.Sprintf("the points lie on %s and the places of %s on %s: coordinates hold only on the same map", mapText(a.Map), robots,
+				mapText(have)),
+			"if they lie on the map of these places, name it with --on-map SHA256; else set places with the map of the points first, or teach the "+
+				"points on theirs")}
 	}
 	next := maps.Clone(places.Points)
 	if next == nil {
@@ -117,7 +122,8 @@ func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, 
 			continue
 		case has && !a.Replace:
 			found = append(found, schema.NewProblem("/points/points/"+name, CodeExists,
-				fmt.Sprintf("%s of %s is at %s already, not at %s", name, robots, pointText(was), pointText(p)), "replace it with --replace (replace in the API)"))
+				fmt.Sprintf("%s of %s is at %s already, not at %s", name, robots, pointText(was), pointText(p)),
+				"replace it with --replace (replace in the API)"))
 		default:
 			next[name] = p
 			added = append(added, name)

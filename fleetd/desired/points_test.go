@@ -84,7 +84,8 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 
 func TestAddedPointsOfAMapGoToPlacesWithThatMap(t *testing.T) {
 	rows, sets := fleetWithPlaces(t)
-	parts, found := PointRequests(only(rows, "r4"), Request{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
+	parts, found := PointRequests(only(rows, "r4"),
+		Request{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
 	if len(found) > 0 || len(parts) != 1 {
 		t.Fatalf("%d parts, %v", len(parts), found)
 	}
@@ -132,7 +133,8 @@ func TestPointsThatCannotBeAddedAreRefused(t *testing.T) {
 	for sum := range sets {
 		broken[sum] = []byte("{")
 	}
-	if _, found := PointRequests(only(rows, "r1"), Request{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) != 1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
+	if _, found := PointRequests(only(rows, "r1"), Request{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) !=
+		1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
 		t.Errorf("places that cannot be read give %v", found)
 	}
 }

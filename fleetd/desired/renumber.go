@@ -10,7 +10,8 @@ import (
 
 // documentNames name the documents for people, in the audit.
 var documentNames = map[schema.TopicKind]string{
-	schema.TopicDesiredConfig: "settings", schema.TopicDesiredMode: "mode", schema.TopicDesiredPlaces: "places", schema.TopicDesiredActivities: "activities",
+	schema.TopicDesiredConfig: "settings", schema.TopicDesiredMode: "mode", schema.TopicDesiredPlaces: "places",
+	schema.TopicDesiredActivities: "activities",
 }
 
 // Renumber plans to publish the documents of a topic again with a higher revision, for robots

@@ -39,7 +39,8 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		if got := string(a.Documents[0].Current.Payload); c.want != "" && got != c.want {
 			t.Errorf("%s: published again as\n%s, want\n%s", c.name, got, c.want)
 		}
-		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Current.Payload); c.ask.Places != nil && (d.Set == nil || d.Set.SHA256 != first.SHA256) {
+		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Current.Payload); c.ask.Places != nil &&
+			(d.Set == nil || d.Set.SHA256 != first.SHA256) {
 			t.Errorf("%s: the new document names %+v", c.name, d.Set)
 		}
 		rows = applyChanges(rows, a)

@@ -47,10 +47,12 @@ func (p *plan) pinPlaces(set *Set) []schema.Problem {
 		return nil
 	}
 	if !schema.ValidID(set.ID) {
-		return []schema.Problem{schema.NewProblem(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID), "use a-z, 0-9 and hyphens, at most 63")}
+		return []schema.Problem{schema.NewProblem(pointer+"/id", "bad_id", fmt.Sprintf("%q cannot name a set", set.ID),
+			"use a-z, 0-9 and hyphens, at most 63")}
 	}
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
-		return []schema.Problem{schema.NewProblem(pointer+"/body", "too_long", fmt.Sprintf("it has %d bytes, robots accept at most %d", len(set.Body), limit), "make it smaller")}
+		return []schema.Problem{schema.NewProblem(pointer+"/body", "too_long", fmt.Sprintf("it has %d bytes, robots accept at most %d",
+			len(set.Body), limit), "make it smaller")}
 	}
 	files, problems := parsePlaces(set.Body)
 	found := schema.Errors(problems)
@@ -60,7 +62,8 @@ func (p *plan) pinPlaces(set *Set) []schema.Problem {
 	for _, f := range files {
 		if size, ok := p.rows.Files[f.SHA256]; !ok || size != f.Size {
 			found = append(found, schema.NewProblem(f.pointer+"/sha256", "not_found",
-				fmt.Sprintf("fleetd has no file of %d bytes with this digest", f.Size), "upload it with fleetd asset put; fleetd asset get shows its digest and size"))
+				fmt.Sprintf("fleetd has no file of %d bytes with this digest", f.Size),
+				"upload it with fleetd asset put; fleetd asset get shows its digest and size"))
 		}
 		p.files = append(p.files, f.Asset)
 	}
@@ -85,7 +88,8 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig, was.Set, was.Released):
 		return r.Current, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
+	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who,
+		TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
 	if d.Released, err = p.signer.SignContent(kind, p.pin); err != nil {
 		return Document{}, false, err

@@ -37,8 +37,8 @@ const (
 
 // Auditor records commands that clients send to robots over MQTT without fleetd: who, what,
 // to which robot, and when. Commands that people send through fleetd are in the database
-// already, fleetd's own questions change nothing, and velocity frames are no commands. The leader writes the audit; while no instance leads,
-// nothing is recorded.
+// already, fleetd's own questions change nothing, and velocity frames are no commands. The leader writes the audit; while no instance
+// leads, nothing is recorded.
 type Auditor struct {
 	deps Deps
 	room *rate.Limiter
@@ -260,7 +260,8 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	notes, lost := w.notes, w.lost.Load()
 	if lost > 0 {
 		notes = append(slices.Clip(notes), audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: w.deps.Now(), Note: audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: audit.ActionCommand, Target: "MQTT", Outcome: audit.Accepted, Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: audit.ActionCommand, Target: "MQTT", Outcome: audit.Accepted,
+			Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
 		}})
 	}
 	if len(notes) == 0 {

@@ -56,7 +56,8 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 		hears(a, "op1", "safety/enable", `{"id":"k1","by":"ben"}`)
 		hears(a, "fleetd", "mode/set", "mine")
 		hears(a, "other", "mode/set", "another instance's")
-		a.Note(schema.TopicParams{RID: "r1", CID: "op1", Group: "mode", Verb: "set"}, link.Message{Retain: true, Payload: []byte("retained")}, time.Now())
+		a.Note(schema.TopicParams{RID: "r1", CID: "op1", Group: "mode", Verb: "set"}, link.Message{Retain: true, Payload: []byte("retained")},
+			time.Now())
 		hears(a, "kiosk", "intent/post", `{"id":"k2","name":"greet","text":"what a person said"}`)
 		hears(a, "op1", "sys/ping", strings.Repeat("x", 1000))
 		w.Sleep(2 * time.Second)
@@ -94,19 +95,32 @@ func TestEndOfACommandIsAudited(t *testing.T) {
 		steps []step
 		want  string // of entries about ends, the oldest first: the payload of the command that has ended, outcome and detail
 	}{
-		"with an id":                {[]step{command("mode/set", `{"id":"k1"}`), answer("mode/set", "k1 ACCEPTED"), answer("mode/set", "k1 SUCCEEDED")}, `{"id":"k1"} done SUCCEEDED`},
-		"malformed, with an id":     {[]step{command("mode/set", `{"id":"k1","x":1}`), answer("mode/set", "k1 REJECTED bad_request")}, `{"id":"k1","x":1} refused REJECTED bad_request`},
-		"without an id":             {[]step{command("safety/enable", "a"), answer("safety/enable", "auto-1-7 REJECTED not_in_control")}, "a refused REJECTED not_in_control"},
-		"that could not be decoded": {[]step{command("mode/set", "{"), answer("mode/set", " REJECTED bad_request")}, "{ refused REJECTED bad_request"},
-		"of an unknown verb":        {[]step{command("mode/dance", "a"), answer("mode/dance", " REJECTED unknown_verb")}, "a refused REJECTED unknown_verb"},
-		"one after the other":       {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"), answer("mode/set", "auto-1-8 FAILED")}, "a done SUCCEEDED, b failed FAILED"},
-		"of another verb":           {[]step{command("mode/set", "a"), command("auto/pause", "b"), answer("auto/pause", "auto-1-8 REJECTED"), answer("mode/set", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
-		"one during a long one":     {[]step{command("manual/say", "a"), answer("manual/say", "auto-1-7 ACCEPTED"), command("manual/say", "b"), answer("manual/say", "auto-1-8 REJECTED"), answer("manual/say", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
-		"two at once":               {[]step{command("mode/set", "a"), command("mode/set", "b"), answer("mode/set", "auto-1-8 REJECTED"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "c"), answer("mode/set", "auto-1-9 SUCCEEDED")}, "? refused REJECTED (one of several commands without an id), ? done SUCCEEDED (one of several commands without an id), c done SUCCEEDED"},
-		"answered again":            {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"), answer("mode/set", "auto-1-7 SUCCEEDED"), answer("mode/set", "auto-1-8 REJECTED")}, "a done SUCCEEDED, b refused REJECTED"},
-		"after one that was lost":   {[]step{command("mode/set", "a"), {answer: "wait"}, command("mode/set", "b"), answer("mode/set", "auto-1-8 REJECTED")}, "b refused REJECTED"},
-		"after one in a flood":      {[]step{flood, command("mode/set", "a"), {answer: "pause"}, command("mode/set", "b"), answer("mode/set", "auto-1-7 REJECTED")}, "? refused REJECTED (one of several commands without an id)"},
-		"retained":                  {[]step{command("mode/set", "a"), answer("mode/set", " REJECTED retained_command"), answer("mode/set", "auto-1-7 SUCCEEDED")}, "a done SUCCEEDED"},
+		"with an id":            {[]step{command("mode/set", `{"id":"k1"}`), answer("mode/set", "k1 ACCEPTED"), answer("mode/set", "k1 SUCCEEDED")}, `{"id":"k1"} done SUCCEEDED`},
+		"malformed, with an id": {[]step{command("mode/set", `{"id":"k1","x":1}`), answer("mode/set", "k1 REJECTED bad_request")}, `{"id":"k1","x":1} refused REJECTED bad_request`},
+		"without an id": {[]step{command("safety/enable", "a"), answer("safety/enable", "auto-1-7 REJECTED not_in_control")},
+			"a refused REJECTED not_in_control"},
+		"that could not be decoded": {[]step{command("mode/set", "{"), answer("mode/set", " REJECTED bad_request")},
+			"{ refused REJECTED bad_request"},
+		"of an unknown verb": {[]step{command("mode/dance", "a"), answer("mode/dance", " REJECTED unknown_verb")},
+			"a refused REJECTED unknown_verb"},
+		"one after the other": {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"),
+			answer("mode/set", "auto-1-8 FAILED")}, "a done SUCCEEDED, b failed FAILED"},
+		"of another verb": {[]step{command("mode/set", "a"), command("auto/pause", "b"), answer("auto/pause", "auto-1-8 REJECTED"),
+			answer("mode/set", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
+		"one during a long one": {[]step{command("manual/say", "a"), answer("manual/say", "auto-1-7 ACCEPTED"), command("manual/say", "b"),
+			answer("manual/say", "auto-1-8 REJECTED"), answer("manual/say", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
+		"two at once": {[]step{command("mode/set", "a"), command("mode/set", "b"), answer("mode/set", "auto-1-8 REJECTED"),
+			answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "c"), answer("mode/set", "auto-1-9 SUCCEEDED")},
+			"? refused REJECTED (one of several commands without an id), ? done SUCCEEDED (one of several commands without an id), c " +
+				"done SUCCEEDED"},
+		"answered again": {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"),
+			answer("mode/set", "auto-1-7 SUCCEEDED"), answer("mode/set", "auto-1-8 REJECTED")}, "a done SUCCEEDED, b refused REJECTED"},
+		"after one that was lost": {[]step{command("mode/set", "a"), {answer: "wait"}, command("mode/set", "b"),
+			answer("mode/set", "auto-1-8 REJECTED")}, "b refused REJECTED"},
+		"after one in a flood": {[]step{flood, command("mode/set", "a"), {answer: "pause"}, command("mode/set", "b"),
+			answer("mode/set", "auto-1-7 REJECTED")}, "? refused REJECTED (one of several commands without an id)"},
+		"retained": {[]step{command("mode/set", "a"), answer("mode/set", " REJECTED retained_command"), answer("mode/set", "auto-1-7 SUCCEEDED")},
+			"a done SUCCEEDED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			audits(t, func(w *world, a *dispatch.Auditor) {
@@ -124,7 +138,8 @@ func TestEndOfACommandIsAudited(t *testing.T) {
 						hears(a, "op1", s.verb, s.payload)
 					default:
 						words := strings.Split(s.answer+" ", " ")
-						ack := schema.Ack{TS: schema.TimeOf(time.Now()), Session: "s", Verb: s.verb, Status: schema.Status(words[1]), Reason: schema.Reason(words[2])}
+						ack := schema.Ack{TS: schema.TimeOf(time.Now()), Session: "s", Verb: s.verb, Status: schema.Status(words[1]),
+							Reason: schema.Reason(words[2])}
 						if words[0] != "" {
 							ack.ID = &words[0]
 						}

@@ -32,7 +32,8 @@ type Handle struct {
 }
 
 func newHandle(batch command.Batch, commands []command.Command, persisted bool) *Handle {
-	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persistedSignal: make(chan struct{})}
+	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}),
+		persistedSignal: make(chan struct{})}
 	for i, c := range commands {
 		t.place[c.ID] = i
 		if !c.State.Settled() {
@@ -183,7 +184,8 @@ func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands
 	for _, c := range out {
 		d.Send(t.spans[c.ID].In(ctx), c)
 	}
-	d.deps.Log.WarnContext(ctx, "stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	d.deps.Log.WarnContext(ctx, "stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why,
+		"batch", batch.ID)
 	return t
 }
 

@@ -130,7 +130,8 @@ type Store interface {
 // New makes a dispatcher without commands.
 func New(d Deps) *Dispatcher {
 	return &Dispatcher{
-		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
+		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{},
+		dirty:  map[*activeCommand]struct{}{},
 		others: ordering{known: map[string]command.Command{}}, pace: pace{window: firstWindow},
 	}
 }

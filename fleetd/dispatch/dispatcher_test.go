@@ -195,7 +195,8 @@ func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 				}
 				w.answers("r1", c.ID, schema.StatusSucceeded)
 				<-h.Settled()
-				if _, err := w.Issue(context.Background(), batchOf(w.made("r1", "mode/set")), []command.Command{w.made("r1", "mode/set")}, false); !errors.Is(err, errAway) {
+				if _, err := w.Issue(context.Background(), batchOf(w.made("r1", "mode/set")), []command.Command{w.made("r1", "mode/set")},
+					false); !errors.Is(err, errAway) {
 					t.Errorf("Issue of another command returned %v", err)
 				}
 				fails(w, false)
@@ -229,7 +230,9 @@ func TestCommandOfAnUnknownCommitIsEndedAndNotSent(t *testing.T) {
 		}
 		w.db.breaks(nil)
 		c.Owner = "fleetd" // the commit takes effect later
-		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error { return tx.AddBatch(context.Background(), batch, []command.Command{c}) }); err != nil {
+		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error {
+			return tx.AddBatch(context.Background(), batch, []command.Command{c})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		w.Sleep(5 * time.Second)
@@ -367,7 +370,9 @@ func TestAnswerToAStopOfAnUnknownCommitIsSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.db.Store.Tx(context.Background(), func(tx *store.Tx) error { return tx.AddBatch(context.Background(), batchOf(c), h.Commands()) }); err != nil {
+		if err := w.db.Store.Tx(context.Background(), func(tx *store.Tx) error {
+			return tx.AddBatch(context.Background(), batchOf(c), h.Commands())
+		}); err != nil {
 			t.Fatal(err)
 		}
 		w.answers("r1", c.ID, schema.StatusSucceeded)

@@ -119,6 +119,7 @@ func (b *OrphanEnder) end(ctx context.Context, db Store, c command.Command) {
 	case err != nil:
 		b.deps.Failed("command of another instance not ended", err)
 	default:
-		b.deps.Log.Warn("command ended: its fleetd instance is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+		b.deps.Log.Warn("command ended: its fleetd instance is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb,
+			"state", c.State, "because", c.Because)
 	}
 }

@@ -50,7 +50,8 @@ func (d *Dispatcher) mustWait(c *activeCommand) bool {
 // paced reports whether the command counts for the window.
 func (c *activeCommand) paced() bool {
 	group, _, _ := strings.Cut(c.Verb, "/")
-	return c.handle.large && c.class != verb.ClassStop && !slices.Contains([]string{"manual", "control", "safety"}, group) && c.Verb != "sys/cancel"
+	return c.handle.large && c.class != verb.ClassStop && !slices.Contains([]string{"manual", "control", "safety"}, group) &&
+		c.Verb != "sys/cancel"
 }
 
 func (p *pace) hasRoom() bool { return p.underWay < p.window }

@@ -139,7 +139,8 @@ func TestCommandToOneRobotWaitsForNoBatch(t *testing.T) {
 				t.Fatalf("%d commands of the batch are under way, and then %d", before, len(pings))
 			}
 			id := idOf(w.sents("sys/ping")[before].payload)
-			w.ReceiveAnswer("f1499", schema.Ack{ID: &id, Status: schema.StatusSucceeded, Session: "s", Verb: "sys/ping", TS: schema.TimeOf(time.Now())})
+			w.ReceiveAnswer("f1499", schema.Ack{ID: &id, Status: schema.StatusSucceeded, Session: "s", Verb: "sys/ping",
+				TS: schema.TimeOf(time.Now())})
 			synctest.Wait()
 			if n := len(w.sents(verb)); n != 1 {
 				t.Errorf("%s was sent %d times", verb, n)

@@ -42,7 +42,8 @@ func (q *Questions) Ask(ctx context.Context, robot string, v verb.Verb, args ver
 	ctx, cancel := context.WithTimeout(ctx, v.TTL)
 	defer cancel()
 	id := "question:" + uuid.NewString()
-	payload, err := verb.Encode(v, verb.Request{Args: args, Envelope: schema.Envelope{ID: id, TS: schema.TimeOf(q.deps.Now()), TTLMS: v.TTL.Milliseconds()}})
+	payload, err := verb.Encode(v, verb.Request{Args: args, Envelope: schema.Envelope{ID: id, TS: schema.TimeOf(q.deps.Now()),
+		TTLMS: v.TTL.Milliseconds()}})
 	if err != nil {
 		return schema.Ack{}, err
 	}
@@ -55,10 +56,12 @@ func (q *Questions) Ask(ctx context.Context, robot string, v verb.Verb, args ver
 		defer q.mu.Unlock()
 		delete(q.open, id)
 	}()
-	ctx, span := trace.Start(ctx, trace.Client, "command "+v.ID(), trace.String("messaging.system", "mqtt"), trace.String("troupe.robot", robot),
+	ctx, span := trace.Start(ctx, trace.Client, "command "+v.ID(), trace.String("messaging.system", "mqtt"),
+		trace.String("troupe.robot", robot),
 		trace.String("troupe.verb", v.ID()), trace.String("troupe.command", id))
 	defer span.End()
-	if err := q.deps.Publish(ctx, link.Message{Topic: q.deps.Namespace.Topic(schema.TopicCmd, robot, q.deps.Name, v.Group, v.Name), Payload: payload, QoS: 1}); err != nil {
+	if err := q.deps.Publish(ctx, link.Message{Topic: q.deps.Namespace.Topic(schema.TopicCmd, robot, q.deps.Name, v.Group, v.Name),
+		Payload: payload, QoS: 1}); err != nil {
 		span.Fail()
 		return schema.Ack{}, fmt.Errorf("%s to %s: %w: %w", v.ID(), robot, ErrNotSent, err)
 	}

@@ -66,7 +66,8 @@ func (d *Dispatcher) isNext(c *activeCommand) bool {
 		switch {
 		case other == c || other.class == verb.ClassStop:
 		case c.class == verb.ClassMode && other.class == verb.ClassMode &&
-			(other.State == command.Sent || other.State == command.Queued && byAge(other, c) < 0): // the other may wait for a command of another instance that is answered meanwhile
+			// the other may wait for a command of another instance that is answered meanwhile
+			(other.State == command.Sent || other.State == command.Queued && byAge(other, c) < 0):
 			return false
 		case other.State == command.Sent || other.State == command.Acked || other.State == command.Running:
 			busy++

@@ -41,7 +41,8 @@ func (d *Dispatcher) SendNow(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	ctx, span := trace.Start(ctx, trace.Producer, "send "+c.Verb, trace.String("messaging.system", "mqtt"), trace.String("troupe.robot", c.Robot))
+	ctx, span := trace.Start(ctx, trace.Producer, "send "+c.Verb, trace.String("messaging.system", "mqtt"),
+		trace.String("troupe.robot", c.Robot))
 	m := link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, c.Robot, d.deps.Name, group, name), Payload: c.Payload, QoS: 1}
 	err := d.deps.Publish(ctx, m)
 	span.EndWith(err)

@@ -13,7 +13,8 @@ func (t *Handle) beginSpans() {
 	}
 	t.spans = make(map[string]trace.Span, len(t.commands))
 	for _, c := range t.Commands() {
-		t.spans[c.ID] = t.origin.Child(trace.Internal, "command "+c.Verb, trace.String("troupe.robot", c.Robot), trace.String("troupe.verb", c.Verb),
+		t.spans[c.ID] = t.origin.Child(trace.Internal, "command "+c.Verb, trace.String("troupe.robot", c.Robot),
+			trace.String("troupe.verb", c.Verb),
 			trace.String("troupe.command", c.ID), trace.String("troupe.batch", c.Batch))
 	}
 }

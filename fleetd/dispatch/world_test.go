@@ -100,7 +100,8 @@ func inWorld(t *testing.T, test func(w *world)) {
 	storetest.InWorld(t, func(in *storetest.World) {
 		w := &world{World: in, db: &database{Store: in.DB}, began: time.Now(), away: map[string]bool{}, gone: map[string]bool{}}
 		w.deps = dispatch.Deps{
-			Log: slog.New(slog.NewTextHandler(testlog.Writer(in.T, "fleetd"), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(testlog.Writer(in.T, "fleetd"), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd",
+			Now:    time.Now,
 			Failed: func(string, error) {}, Robots: w, Instances: w, DeferIfReleasing: func(command.Command) bool { return false },
 			Leads: w.Leads,
 			Store: func() (s dispatch.Store, err error) {

@@ -97,7 +97,8 @@ func healthy(t *testing.T) string {
 		db, err := store.Open(t.Context(), w.Plan.Database, time.Now(), slog.New(slog.DiscardHandler))
 		p.must(err)
 		p.must(db.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.AddBackup(t.Context(), time.Now(), store.Backup{ID: "b1", Kind: store.BackupMade, At: time.Now(), File: "fleet.backup", By: "a test"})
+			return tx.AddBackup(t.Context(), time.Now(), store.Backup{ID: "b1", Kind: store.BackupMade, At: time.Now(), File: "fleet.backup",
+				By: "a test"})
 		}))
 		p.must(db.Close())
 	})

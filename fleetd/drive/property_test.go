@@ -50,7 +50,8 @@ func driving(drove *int) func(t *rapid.T) {
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(1, 300).Draw(t, "ms")) * time.Millisecond)
-			switch rapid.SampledFrom([]string{"push", "push", "push", "zero", "speed", "speed", "look", "slow", "link", "lease", "forbid", "other"}).Draw(t, "what") {
+			switch rapid.SampledFrom([]string{"push", "push", "push", "zero", "speed", "speed", "look", "slow", "link", "lease", "forbid", "other"}).
+				Draw(t, "what") {
 			case "push", "slow":
 				seq++
 				in := Frame{Lease: "a", Seq: seq, VX: rapid.Float64Range(-2, 2).Filter(func(v float64) bool { return v != 0 }).Draw(t, "vx")}

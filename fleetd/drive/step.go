@@ -225,7 +225,8 @@ func (s *State) send(now time.Time, f Facts, vx, wz float64, d *Decision) {
 	s.sent = max(s.sent+1, now.UnixMilli())
 	d.Send = &schema.VelocityFrame{
 		Lease: s.lease, Seq: s.sent, VXMPS: vx, WZRadPS: wz,
-		TTLMS: f.Limits.frameTTL(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1), // 0 would be left out on the wire, where the field is required
+		// 0 would be left out on the wire, where the field is required
+		TTLMS: f.Limits.frameTTL(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1),
 	}
 }
 

@@ -111,7 +111,8 @@ func (w *world) text(now time.Time, d Decision) string {
 		fmt.Fprintf(&b, "  refused: %s\n", d.Refused)
 	}
 	if f := d.Send; f != nil {
-		fmt.Fprintf(&b, "  send %s +%d vx %v wz %v for %d ms, seen %d\n", f.Lease, f.Seq-morning.UnixMilli(), f.VXMPS, f.WZRadPS, f.TTLMS, f.SeenMonoMS)
+		fmt.Fprintf(&b, "  send %s +%d vx %v wz %v for %d ms, seen %d\n", f.Lease, f.Seq-morning.UnixMilli(), f.VXMPS, f.WZRadPS, f.TTLMS,
+			f.SeenMonoMS)
 	}
 	if d.GiveBackControl {
 		b.WriteString("  give control back\n")

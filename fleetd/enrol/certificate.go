@@ -65,7 +65,8 @@ func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
 		}
 	}
 	if live >= maxLive {
-		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d valid certificates", live), "find out why it renews so often; revoke it and enrol it again to start afresh")
+		return refuse(CodeTooMany, fmt.Sprintf("the robot has %d valid certificates", live),
+			"find out why it renews so often; revoke it and enrol it again to start afresh")
 	}
 	return nil
 }

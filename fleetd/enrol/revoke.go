@@ -56,7 +56,8 @@ func RevokedDocument(names []RevokedName, revoked []Certificate, fleetID string,
 // longer one and keep the one before. Certificates are left out first: brokers with --crl also
 // have them in that file, while a revoked name works against any credentials. Then the names
 // that were revoked longest ago are left out; omitted is their number, to warn people.
-func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, omitted int, err error) {
+func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time,
+	limit int) (payload []byte, omitted int, err error) {
 	all := len(names)
 	names = slices.SortedFunc(slices.Values(names), func(a, b RevokedName) int { return b.At.Compare(a.At) })
 	for {

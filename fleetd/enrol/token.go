@@ -67,7 +67,8 @@ func Redeem(t Token, known bool, request Request, now time.Time) (Grant, *schema
 	case !known || t.Robot != request.Robot:
 		return refuse(CodeTokenUnknown, "unknown token", "make one with fleetd robot enrol NAME")
 	case t.Serial != "" && t.Serial != request.Serial:
-		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one has %q", t.Serial, request.Serial), "use it on that body, or "+another)
+		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one has %q", t.Serial,
+			request.Serial), "use it on that body, or "+another)
 	case !t.UsedAt.IsZero() && t.Key == request.Key && now.Before(t.ExpiresAt):
 		return Again, nil
 	case !t.UsedAt.IsZero():

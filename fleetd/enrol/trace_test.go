@@ -27,7 +27,8 @@ type fleet struct {
 func (f *fleet) issue(robot string, how How, now time.Time) string {
 	f.serial++
 	serial := fmt.Sprintf("%02x", f.serial)
-	f.held[robot] = append(f.held[robot], Certificate{Serial: serial, Robot: robot, How: how, IssuedAt: now, NotBefore: now, NotAfter: now.Add(90 * 24 * time.Hour)})
+	f.held[robot] = append(f.held[robot], Certificate{Serial: serial, Robot: robot, How: how, IssuedAt: now, NotBefore: now,
+		NotAfter: now.Add(90 * 24 * time.Hour)})
 	return serial
 }
 
@@ -153,7 +154,8 @@ func TestTooLongRevokedListKeepsNewestNames(t *testing.T) {
 			t.Fatalf("%d names: %d bytes, %v", n, len(payload), err)
 		}
 		l, problems := schema.Decode[schema.Revoked](payload)
-		if len(problems) > 0 || len(l.Names) < want || len(l.Names)+left != n || !slices.IsSorted(l.Names) || !slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
+		if len(problems) > 0 || len(l.Names) < want || len(l.Names)+left != n || !slices.IsSorted(l.Names) ||
+			!slices.Contains(l.Names, long(n-1)) || n > len(l.Names) && slices.Contains(l.Names, long(0)) {
 			t.Errorf("of %d names %d are on the list: %v", n, len(l.Names), problems)
 		}
 	}
@@ -167,7 +169,8 @@ func TestTokenGivesOneCertificateToItsRobot(t *testing.T) {
 		given := map[string]bool{}
 		for range rapid.IntRange(1, 20).Draw(t, "asks") {
 			now := morning.Add(time.Duration(rapid.IntRange(0, 120).Draw(t, "minute")) * time.Minute)
-			ask := Request{Robot: rapid.SampledFrom([]string{"r7", "r8"}).Draw(t, "robot"), Key: rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")}
+			ask := Request{Robot: rapid.SampledFrom([]string{"r7", "r8"}).Draw(t, "robot"), Key: rapid.SampledFrom([]string{"k1", "k2"}).
+				Draw(t, "key")}
 			grant, no := Redeem(one, rapid.Bool().Draw(t, "known"), ask, now)
 			if (no == nil) != (grant != "") {
 				t.Fatalf("%q and %v", grant, no)

@@ -102,7 +102,8 @@ func TestFirstStartMakesOneAdmin(t *testing.T) {
 		}
 		w.sleep(time.Second)
 		var audited api.Audit
-		if p := b.ask("GET", "/audit?what=me", nil, &audited); p != nil || len(audited.Entries) != 1 || audited.Entries[0].Detail != "answered 401" {
+		if p := b.ask("GET", "/audit?what=me", nil, &audited); p != nil || len(audited.Entries) != 1 ||
+			audited.Entries[0].Detail != "answered 401" {
 			t.Errorf("the audit of the request without a sign-in: %v, %+v", p, audited.Entries)
 		}
 		w.stopFleetd()
@@ -189,7 +190,8 @@ func TestDevelopmentModeIsLogged(t *testing.T) {
 		inWorld(t, func(*world) {}, func(c *fleet.Config) {
 			c.Dev, c.FirstAdmin, c.Logger = dev, func(_, _, _ string) {}, slog.New(slog.NewTextHandler(&log, nil))
 		})
-		if said := strings.Contains(log.String(), "DEVELOPMENT MODE: a person on this machine who is not signed in has every right"); said != dev {
+		if said := strings.Contains(log.String(), "DEVELOPMENT MODE: a person on this machine who is not signed in has every right"); said !=
+			dev {
 			t.Errorf("--dev %v: the log says so: %v\n%s", dev, said, log.String())
 		}
 	}
@@ -233,12 +235,14 @@ func TestPersonSeesAndEndsTheirOwnSessions(t *testing.T) {
 				t.Fatal(p)
 			}
 		}
-		laptop, tablet, phone, ben := open("Laptop", "anna", annas), open("Tablet", "anna", annas), open("Phone", "anna", annas), open("Ben", "ben", annas)
+		laptop, tablet, phone, ben := open("Laptop", "anna", annas), open("Tablet", "anna", annas), open("Phone", "anna", annas),
+			open("Ben", "ben", annas)
 		list, text := laptop.sessions("?user=ben") // that is for administrators: anna gets her own
 		if want := []string{"anna Laptop *", "anna Phone", "anna Tablet"}; !slices.Equal(text, want) {
 			t.Fatalf("anna sees %q, not %q", text, want)
 		}
-		if one := list[0]; one.Address == "" || one.Since.Time().IsZero() || one.UsedAt.Time().IsZero() || !one.ExpiresAt.Time().After(one.Since.Time()) {
+		if one := list[0]; one.Address == "" || one.Since.Time().IsZero() || one.UsedAt.Time().IsZero() ||
+			!one.ExpiresAt.Time().After(one.Since.Time()) {
 			t.Errorf("a session lacks where or when: %+v", one)
 		}
 		id := func(b *browser, agent string) string {
@@ -420,7 +424,8 @@ func TestDisabledUserIsOutAtOnce(t *testing.T) {
 		if p := admin.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
 			t.Fatal(p)
 		}
-		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Operator}, Password: "a long password"}, nil); p != nil {
+		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Operator}, Password: "a long password"},
+			nil); p != nil {
 			t.Fatal(p)
 		}
 		if p := anna.ask("POST", "/session", api.Credentials{User: "anna", Password: "a long password"}, nil); p != nil {

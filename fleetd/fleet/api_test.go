@@ -99,37 +99,53 @@ var refusals = []refusal{
 	{"a field of another type", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", "long"), nil, api.KindInvalid, "/ttl_ms", "integer"},
 	{"a verb that does not exist", "POST", "/commands", order("mode/fly", "r1"), nil, api.KindInvalid, "/verb", "mode/set"},
 	{"a missing argument", "POST", "/commands", order("mode/set", "r1"), nil, api.KindInvalid, "/args/mode", "mode"},
-	{"an argument that does not exist", "POST", "/commands", with(setMode("ato", "r1"), "args", map[string]any{"mode": "ato", "fast": true}), nil, api.KindInvalid, "/args/fast", "fast"},
+	{"an argument that does not exist", "POST", "/commands", with(setMode("ato", "r1"), "args", map[string]any{"mode": "ato", "fast": true}),
+		nil, api.KindInvalid, "/args/fast", "fast"},
 	{"arguments that are no object", "POST", "/commands", with(setMode("ato", "r1"), "args", "ato"), nil, api.KindInvalid, "/args", ""},
-	{"no robot selected", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{}), nil, api.KindInvalid, "/selector", "no robot"},
-	{"robots selected in two ways", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"all": true, "ids": []string{"r1"}}), nil, api.KindInvalid, "/selector", "more than one way"},
+	{"no robot selected", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{}), nil, api.KindInvalid, "/selector",
+		"no robot"},
+	{"robots selected in two ways", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"all": true, "ids": []string{"r1"}}),
+		nil, api.KindInvalid, "/selector", "more than one way"},
 	{"a robot that is not there", "POST", "/commands", setMode("ato", "r1", "r9"), nil, api.KindInvalid, "/selector/ids/1", "r9"},
-	{"a label that nobody has", "POST", "/commands", with(setMode("ato"), "selector", map[string]any{"labels": []any{map[string]string{"key": "a", "value": "b"}}}), nil, api.KindInvalid, "/selector", "no robot would get the command"},
-	{"a time to live that is too long", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", 3_600_001), nil, api.KindInvalid, "/ttl_ms", "3.6e+06"},
+	{"a label that nobody has", "POST", "/commands", with(setMode("ato"), "selector",
+		map[string]any{"labels": []any{map[string]string{"key": "a", "value": "b"}}}), nil, api.KindInvalid, "/selector",
+		"no robot would get the command"},
+	{"a time to live that is too long", "POST", "/commands", with(setMode("ato", "r1"), "ttl_ms", 3_600_001), nil, api.KindInvalid, "/ttl_ms",
+		"3.6e+06"},
 	{"a wait that is no number", "POST", "/commands", setMode("ato", "r1"), []string{"Prefer", "wait=long"}, api.KindInvalid, "", "wait=long"},
-	{"another number than expected", "POST", "/commands", with(setMode("ato", "r1"), "expected_count", 2), nil, api.KindCount, "/expected_count", "1 robots"},
+	{"another number than expected", "POST", "/commands", with(setMode("ato", "r1"), "expected_count", 2), nil, api.KindCount,
+		"/expected_count", "1 robots"},
 	{"a body of another type", "POST", "/commands", "act: x", nil, api.KindMedia, "", ""},
-	{"a page of another site", "POST", "/commands", order("safety/stop", "r1"), []string{"Sec-Fetch-Site", "cross-site"}, api.KindNotAllowed, "", "another site"},
-	{"a body that is too large", "POST", "/commands", with(setMode("ato", "r1"), "why", strings.Repeat("x", 1<<20)), nil, api.KindTooLarge, "", ""},
+	{"a page of another site", "POST", "/commands", order("safety/stop", "r1"), []string{"Sec-Fetch-Site", "cross-site"}, api.KindNotAllowed,
+		"", "another site"},
+	{"a body that is too large", "POST", "/commands", with(setMode("ato", "r1"), "why", strings.Repeat("x", 1<<20)), nil,
+		api.KindTooLarge, "", ""},
 
 	{"a parameter that does not exist", "GET", "/robots?labels=a", nil, nil, api.KindInvalid, "/labels", "unknown"},
 	{"a label that is none", "GET", "/robots?label=a", nil, nil, api.KindInvalid, "", "is not a label"},
 	{"a list that is too long", "GET", "/commands?limit=5000", nil, nil, api.KindInvalid, "/limit", "1000"},
 	{"a state that does not exist", "GET", "/commands?state=GONE", nil, nil, api.KindInvalid, "/state", ""},
 	{"a robot nobody saw", "GET", "/robots/r9", nil, nil, api.KindNotFound, "", "r9"},
-	{"a label for a robot nobody saw", "PUT", "/robots/r9/labels", map[string]any{"labels": map[string]string{}}, nil, api.KindNotFound, "", "r9"},
-	{"a label that cannot be one", "PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"A b": "c"}}, nil, api.KindInvalid, "/labels/A b/key", "key"},
+	{"a label for a robot nobody saw", "PUT", "/robots/r9/labels", map[string]any{"labels": map[string]string{}}, nil,
+		api.KindNotFound, "", "r9"},
+	{"a label that cannot be one", "PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"A b": "c"}}, nil, api.KindInvalid,
+		"/labels/A b/key", "key"},
 	{"an intent without a name", "POST", "/robots/r1/intents", map[string]any{"text": "hello"}, nil, api.KindInvalid, "", "name"},
-	{"an intent whose name is two words", "POST", "/robots/r1/intents", map[string]any{"name": "two words"}, nil, api.KindInvalid, "/name", "two words"},
-	{"an intent beyond certainty", "POST", "/robots/r1/intents", map[string]any{"name": "greet", "confidence": 2}, nil, api.KindInvalid, "/confidence", "1"},
-	{"an intent for a robot that is not there", "POST", "/robots/r9/intents", map[string]any{"name": "greet"}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
+	{"an intent whose name is two words", "POST", "/robots/r1/intents", map[string]any{"name": "two words"}, nil, api.KindInvalid, "/name",
+		"two words"},
+	{"an intent beyond certainty", "POST", "/robots/r1/intents", map[string]any{"name": "greet", "confidence": 2}, nil, api.KindInvalid,
+		"/confidence", "1"},
+	{"an intent for a robot that is not there", "POST", "/robots/r9/intents", map[string]any{"name": "greet"}, nil, api.KindInvalid,
+		"/selector/ids/0", "r9"},
 	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", audit.Attribution{}, nil, api.KindInvalid, "", "R1"},
 	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenRequest{}, nil, api.KindNoKeys, "", "--ca"},
 	{"the token of a request without one", "DELETE", "/tokens/self", nil, nil, api.KindNotFound, "", "without a token"},
 	{"a certificate without keys", "POST", "/enrol", schema.EnrolRequest{Token: "x", CSR: "x"}, nil, api.KindNoKeys, "", "--ca"},
-	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
+	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil,
+		api.KindNotFound, "", "r9"},
 	{"a revocation without a reason", "POST", "/robots/r1/revoke", api.RevokeRequest{}, nil, api.KindInvalid, "/why", "needs a reason"},
-	{"a revocation of a certificate without a reason", "POST", "/certificates/c0ffee/revoke", audit.Attribution{Who: "ann"}, nil, api.KindInvalid, "/why", "needs a reason"},
+	{"a revocation of a certificate without a reason", "POST", "/certificates/c0ffee/revoke", audit.Attribution{Who: "ann"}, nil,
+		api.KindInvalid, "/why", "needs a reason"},
 	{"a robot that is there leaves", "POST", "/robots/r1/decommission", api.DecommissionRequest{}, nil, api.KindOnline, "", "--yes"},
 	{"a robot nobody knows leaves", "POST", "/robots/r9/decommission", api.DecommissionRequest{Yes: true}, nil, api.KindNotFound, "", "r9"},
 	{"a decommission nobody began", "GET", "/robots/r1/decommission", nil, nil, api.KindNotFound, "", "r1"},
@@ -151,11 +167,16 @@ var refusals = []refusal{
 	{"a state that is none", "PUT", "/acts/welcome", welcome, []string{"If-Match", `"x"`}, api.KindPreconditionFailed, "", "ETag"},
 	{"an error in the draft", "POST", "/acts/broken/publish", audit.Attribution{}, nil, api.KindInvalid, "/actions/0/type", "fly"},
 	{"a draft nobody wrote", "POST", "/stories/nothing/publish", audit.Attribution{}, nil, api.KindNotFound, "", "nothing"},
-	{"a story that is not published", "POST", "/assignments", map[string]any{"story": "draft", "selector": map[string]any{"all": true}}, nil, api.KindUnpublished, "/story", "publish"},
-	{"a story nobody wrote", "POST", "/assignments", map[string]any{"story": "nothing", "selector": map[string]any{"all": true}}, nil, api.KindNotFound, "", "nothing"},
-	{"a revision with a deleted act", "POST", "/assignments", map[string]any{"story": "waving", "rev": 1, "selector": map[string]any{"all": true}}, nil, api.KindConflict, "/rev", "wave"},
-	{"a story for a robot that is not there", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"ids": []string{"r9"}}}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
-	{"a story for another number of robots", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true}, "expected_count": 9}, nil, api.KindCount, "/expected_count", "9 were expected"},
+	{"a story that is not published", "POST", "/assignments", map[string]any{"story": "draft", "selector": map[string]any{"all": true}}, nil,
+		api.KindUnpublished, "/story", "publish"},
+	{"a story nobody wrote", "POST", "/assignments", map[string]any{"story": "nothing", "selector": map[string]any{"all": true}}, nil,
+		api.KindNotFound, "", "nothing"},
+	{"a revision with a deleted act", "POST", "/assignments", map[string]any{"story": "waving", "rev": 1,
+		"selector": map[string]any{"all": true}}, nil, api.KindConflict, "/rev", "wave"},
+	{"a story for a robot that is not there", "POST", "/assignments", map[string]any{"story": "museum",
+		"selector": map[string]any{"ids": []string{"r9"}}}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
+	{"a story for another number of robots", "POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true},
+		"expected_count": 9}, nil, api.KindCount, "/expected_count", "9 were expected"},
 	{"a sound that is none", "PUT", "/assets/drum", "no sound", nil, api.KindInvalid, "", "send WAV"},
 	{"an asset of a name that is none", "PUT", "/assets/My.Gong", soundOf("x", 20), nil, api.KindInvalid, "/name", "a to z"},
 	{"an asset that is too large", "PUT", "/assets/drum", soundOf("x", 16<<20+1), nil, api.KindTooLarge, "", "16777217"},
@@ -164,7 +185,8 @@ var refusals = []refusal{
 	{"bytes nobody put", "GET", "/assets/sha256/" + strings.Repeat("0", 64), nil, nil, api.KindNotFound, "", "000"},
 	{"a digest that is none", "GET", "/assets/sha256/abc", nil, nil, api.KindInvalid, "/digest", ""},
 	{"an act that stories use", "DELETE", "/acts/bow", nil, nil, api.KindCount, "/expected_stories", "2 stories"},
-	{"a story that robots perform", "DELETE", "/stories/museum?expected_stories=1&expected_robots=1", nil, nil, api.KindConfirm, "/clear", "museum"},
+	{"a story that robots perform", "DELETE", "/stories/museum?expected_stories=1&expected_robots=1", nil, nil, api.KindConfirm,
+		"/clear", "museum"},
 }
 
 func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
@@ -202,8 +224,10 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 // Kinds that no request to a fleetd instance without faults can meet, or only one with keys
 // or one that asks for a sign-in; other tests meet them.
 var elsewhere = []api.Kind{
-	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindLoading, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindNoAnswer, api.KindEnding,
-	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften, api.KindSignIn, api.KindState,
+	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindLoading, api.KindOverload, api.KindDisk, api.KindOutcome,
+	api.KindBroker, api.KindNoAnswer, api.KindEnding,
+	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
+	api.KindSignIn, api.KindState,
 	api.KindSealKey,
 }
 
@@ -267,7 +291,8 @@ func TestLibraryOverTheAPI(t *testing.T) {
 		for query, face := range map[string]string{"": "shy", "?rev=1": "calm"} {
 			var t api.Timeline
 			w.must("GET", "/acts/bow/timeline"+query, nil, &t)
-			if i := slices.IndexFunc(t.Lanes, func(l score.Lane) bool { return l.Class == score.ClassFace }); i < 0 || t.Lanes[i].Bars[0].Text != face {
+			if i := slices.IndexFunc(t.Lanes, func(l score.Lane) bool { return l.Class == score.ClassFace }); i < 0 ||
+				t.Lanes[i].Bars[0].Text != face {
 				w.Errorf("timeline%s of bow: %+v", query, t)
 			}
 			w.must("GET", "/stories/museum/timeline"+query, nil, &t)
@@ -334,13 +359,15 @@ func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 		if p := w.ask("POST", "/commands", setMode("mnl", "r1"), nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
 			w.Errorf("another request under the same key: %v", p)
 		}
-		for what, body := range map[string]map[string]any{"person": with(setMode("ato", "r1"), "by", "ben"), "reason": with(setMode("ato", "r1"), "why", "the show")} {
+		for what, body := range map[string]map[string]any{"person": with(setMode("ato", "r1"), "by", "ben"), "reason": with(setMode("ato", "r1"),
+			"why", "the show")} {
 			if p := w.ask("POST", "/commands", body, nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
 				w.Errorf("another %s under the same key: %v", what, p)
 			}
 		}
 		// So is one with arguments of more than one value.
-		perform := with(order("act/perform", "r1"), "args", map[string]any{"actions": []any{map[string]any{"type": "wait", "start_ms": 1.5e2, "end_ms": 200}}, "clear": true})
+		perform := with(order("act/perform", "r1"), "args",
+			map[string]any{"actions": []any{map[string]any{"type": "wait", "start_ms": 1.5e2, "end_ms": 200}}, "clear": true})
 		w.must("POST", "/commands", perform, &first, "Idempotency-Key", "k2", "Prefer", "wait=5")
 		w.must("POST", "/commands", perform, &second, "Idempotency-Key", "k2")
 		if first.ID != second.ID || count(r.Received(), "act/perform") != 1 || second.Outcome != "succeeded" {
@@ -389,7 +416,8 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 
 func TestUnknownHostHeaderIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "fleetd.example": 200, "10.0.0.1": 403} {
+		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200,
+			"fleetd.example": 200, "10.0.0.1": 403} {
 			answer := httptest.NewRecorder()
 			r := httptest.NewRequest("GET", "/api/v1/version", nil)
 			r.Host = host

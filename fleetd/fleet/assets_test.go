@@ -24,7 +24,8 @@ import (
 
 // soundOf makes a sound of that many bytes, at least those of its header and one sample, repeating the text.
 func soundOf(text string, size int) string {
-	return ("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat(text, size/len(text)+1))[:max(size, 45)]
+	return ("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" +
+		strings.Repeat(text, size/len(text)+1))[:max(size, 45)]
 }
 
 func digestOf(body string) string {
@@ -61,7 +62,8 @@ func TestSoundOverTheAPI(t *testing.T) {
 		w.robot("r1")
 		first, second := soundOf("first", 600_000), soundOf("second", 1000)
 		up := w.ring("ringing", first)
-		if up.Unchanged || up.Asset.SHA256 != digestOf(first) || up.Asset.Size != 600_000 || up.Asset.Kind != "sound" || up.Asset.Media != "audio/wav" || up.Asset.By != "ann" {
+		if up.Unchanged || up.Asset.SHA256 != digestOf(first) || up.Asset.Size != 600_000 || up.Asset.Kind != "sound" ||
+			up.Asset.Media != "audio/wav" || up.Asset.By != "ann" {
 			w.Errorf("it was put as %+v", up)
 		}
 		w.assign("ringing", "r1")
@@ -86,12 +88,14 @@ func TestSoundOverTheAPI(t *testing.T) {
 		// The published story has the bytes that it was published with, and they are got.
 		status, blob := request(w.T, w.Handler(), "GET", "/stories/ringing/revisions/1", nil)
 		b, problems := score.ParsePublishedStory(blob)
-		if status != 200 || len(problems) > 0 || len(b.Assets) != 1 || b.Assets[0] != (score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: digestOf(first), Size: 600_000}) {
+		if status != 200 || len(problems) > 0 || len(b.Assets) != 1 || b.Assets[0] != (score.Asset{Name: "gong", Kind: score.AssetSound,
+			SHA256: digestOf(first), Size: 600_000}) {
 			w.Fatalf("published is %s: %v", blob, problems)
 		}
 		code, body, header := w.bytesOf(b.Assets[0].SHA256)
 		if code != 200 || body != first || header.Get("Content-Type") != "audio/wav" || header.Get("X-Content-Type-Options") != "nosniff" ||
-			!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'; ") || !strings.HasSuffix(header.Get("Content-Security-Policy"), "; sandbox") || header.Get("Content-Disposition") != "attachment" {
+			!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'; ") ||
+			!strings.HasSuffix(header.Get("Content-Security-Policy"), "; sandbox") || header.Get("Content-Disposition") != "attachment" {
 			w.Errorf("%d, %d bytes, %v", code, len(body), header)
 		}
 		code, body, header = w.bytesOf(digestOf(first), "Range", "bytes=300000-")
@@ -151,7 +155,8 @@ func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 		r := w.robot("r1")
 		was, _ := schema.Decode[schema.Caps](w.Document("r1", schema.TopicCaps))
 		caps, err := schema.Encode(schema.Caps{
-			TS: was.TS, Session: was.Session, Robot: was.Robot, Software: schema.CapsSoftware{Robotd: "x", Protocol: []string{"1.0"}}, Verbs: was.Verbs, Points: []string{}, Languages: []string{},
+			TS: was.TS, Session: was.Session, Robot: was.Robot, Software: schema.CapsSoftware{Robotd: "x", Protocol: []string{"1.0"}},
+			Verbs: was.Verbs, Points: []string{}, Languages: []string{},
 			Handlers: []string{}, Interrupters: []string{}, Notes: []string{},
 			Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"chime"}}},
 		})
@@ -160,7 +165,8 @@ func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 		}
 		r.Raw(schema.TopicCaps, string(caps))
 		w.until("its sounds are known", func() bool { return len(doubts()) == 1 })
-		if found := doubts(); found[0] != "warning /actions/0/sound not_in_catalogue: upload it under this name: fleetd asset put FILE --name NAME" {
+		if found := doubts(); found[0] != "warning /actions/0/sound not_in_catalogue: upload it under this name: fleetd asset put FILE "+
+			"--name NAME" {
 			w.Errorf("found %q", found)
 		}
 		w.must("PUT", "/assets/gong", soundOf("x", 20), nil)
@@ -213,7 +219,8 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 			w.Helper()
 			code, body := get("GET", api.FilesPath+digestOf(gong))
 			var p api.Problem
-			if err := json.Unmarshal([]byte(body), &p); err != nil || code != http.StatusForbidden || !p.Of(api.KindCertificate) || !strings.Contains(p.Detail, says) {
+			if err := json.Unmarshal([]byte(body), &p); err != nil || code != http.StatusForbidden || !p.Of(api.KindCertificate) ||
+				!strings.Contains(p.Detail, says) {
 				w.Errorf("%s: %d %.200s", when, code, body)
 			}
 		}

@@ -31,7 +31,8 @@ func (w *world) mutating() map[string]string {
 	all := map[string]string{}
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			if method != "get" && !slices.Contains([]string{"validate-texts", "get-timeline-of-text", "diff-folder", "plan-rollout", "next-instants"}, o.ID) {
+			if method != "get" && !slices.Contains([]string{"validate-texts", "get-timeline-of-text", "diff-folder", "plan-rollout",
+				"next-instants"}, o.ID) {
 				all[strings.ToUpper(method)+" "+path] = o.ID
 			}
 		}
@@ -64,7 +65,8 @@ func TestEveryRefusedRequestThatWouldChangeSomethingIsAudited(t *testing.T) {
 		var after int64
 		for _, route := range slices.Sorted(maps.Keys(routes)) {
 			method, path, _ := strings.Cut(route, " ")
-			path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{alert}", "a1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64)).Replace(path)
+			path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{alert}", "a1", "{serial}", "ab", "{rev}", "1", "{digest}",
+				strings.Repeat("0", 64)).Replace(path)
 			w.sleep(6 * time.Second) // each address may have one refusal in five seconds
 			status := w.sends(method, path, []byte(`{"by":"walker","why":"to try it","bogus":1}`))
 			w.sleep(time.Second)
@@ -76,7 +78,8 @@ func TestEveryRefusedRequestThatWouldChangeSomethingIsAudited(t *testing.T) {
 			after = found[0].Seq
 			e := found[0]
 			want := map[bool]audit.Outcome{true: audit.Refused, false: audit.Done}[status >= 400]
-			if e.What == "" || strings.HasPrefix(string(e.What), method) || e.Outcome != want || e.Principal != "dev" || e.Address == "" || e.Via == "" || status >= 400 && e.Why == "" {
+			if e.What == "" || strings.HasPrefix(string(e.What), method) || e.Outcome != want || e.Principal != "dev" || e.Address == "" ||
+				e.Via == "" || status >= 400 && e.Why == "" {
 				t.Errorf("%s (%s) answers %d and leaves %+v", route, routes[route], status, e)
 			}
 			if status >= 400 && method != http.MethodDelete && e.Who != "walker" {
@@ -108,7 +111,8 @@ func TestLongRequestIsAuditedAsWhatItIs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		long := strings.Repeat("a tour of the hall ", 1000)
 		w.must("POST", "/library/publish", map[string]any{"dry_run": true, "texts": []any{
-			map[string]any{"kind": "act", "text": "act: wave\nname: {en: Wave}\n# " + long + "\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n"},
+			map[string]any{"kind": "act", "text": "act: wave\nname: {en: Wave}\n# " + long + "\nactions:\n" +
+				"- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n"},
 		}}, nil)
 		w.sleep(time.Second)
 		if got := w.newest(0); len(got) > 0 {
@@ -141,13 +145,19 @@ func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 			{"POST", "/acts/wave/publish", signed, "publish", "act wave revision 1", audit.Done},
 			{"PUT", "/stories/tour?by=anna", story, "save", "story tour", audit.Done},
 			{"POST", "/stories/tour/publish", signed, "publish", "story tour revision 1", audit.Done},
-			{"POST", "/assignments", map[string]any{"story": "tour", "selector": all, "by": "anna", "why": "the show"}, "assign", "story tour revision 1", audit.Done},
-			{"POST", "/desired", map[string]any{"mode": map[string]any{"mode": "ato"}, "selector": all, "by": "anna", "why": "the show"}, "desired", "mode ato boot", audit.Done},
-			{"PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "a"}, "by": "anna", "why": "the show"}, "label", "robot r1", audit.Done},
-			{"POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "mnl"}, "selector": all, "by": "anna", "why": "the show"}, "command mode/set", "robot r1", audit.Accepted},
-			{"DELETE", "/stories/tour?expected_stories=1&expected_robots=1&clear=tour&by=anna&why=the+show", nil, "delete", "story tour", audit.Done},
+			{"POST", "/assignments", map[string]any{"story": "tour", "selector": all, "by": "anna", "why": "the show"}, "assign",
+				"story tour revision 1", audit.Done},
+			{"POST", "/desired", map[string]any{"mode": map[string]any{"mode": "ato"}, "selector": all, "by": "anna", "why": "the show"}, "desired",
+				"mode ato boot", audit.Done},
+			{"PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "a"}, "by": "anna", "why": "the show"}, "label",
+				"robot r1", audit.Done},
+			{"POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "mnl"}, "selector": all, "by": "anna",
+				"why": "the show"}, "command mode/set", "robot r1", audit.Accepted},
+			{"DELETE", "/stories/tour?expected_stories=1&expected_robots=1&clear=tour&by=anna&why=the+show", nil, "delete", "story tour",
+				audit.Done},
 			{"POST", "/stories/tour/recover", signed, "recover", "story tour", audit.Done},
-			{"POST", "/robots/r1/decommission", map[string]any{"by": "anna", "why": "the show", "yes": true}, "decommission", "robot r1", audit.Done},
+			{"POST", "/robots/r1/decommission", map[string]any{"by": "anna", "why": "the show", "yes": true}, "decommission", "robot r1",
+				audit.Done},
 		} {
 			w.must(c.method, c.path, c.body, nil, "If-Match", "*")
 			w.sleep(2 * time.Second)
@@ -158,7 +168,8 @@ func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 				continue
 			}
 			e := found[i]
-			if e.Who != "anna" || e.Principal != "dev" || e.Via != audit.ViaAPI || e.Outcome != c.outcome || e.Why != "the show" && c.what != "save" {
+			if e.Who != "anna" || e.Principal != "dev" || e.Via != audit.ViaAPI || e.Outcome != c.outcome || e.Why != "the show" &&
+				c.what != "save" {
 				t.Errorf("%s %s leaves %+v", c.method, c.path, e)
 			}
 			after = found[0].Seq
@@ -178,7 +189,8 @@ func TestRefusalsDoNotFillTheDisk(t *testing.T) {
 		w.sleep(2 * time.Minute)
 		var got api.Audit
 		w.must("GET", "/audit?outcome=refused&limit=1000", nil, &got)
-		if n := len(got.Entries); n < 15 || n > 30 || !strings.Contains(got.Entries[0].Detail, "more refused requests and flight records were not recorded") {
+		if n := len(got.Entries); n < 15 || n > 30 || !strings.Contains(got.Entries[0].Detail,
+			"more refused requests and flight records were not recorded") {
 			t.Errorf("100 refusals left %d entries, the newest is %+v", len(got.Entries), got.Entries[0])
 		}
 	})

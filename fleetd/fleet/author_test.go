@@ -32,7 +32,8 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 		}
 		w.must("POST", "/stories/museum/publish", audit.Attribution{}, nil)
 		w.must("POST", "/stories/museum/revisions/1/restore", audit.Attribution{Who: "ann"}, &s, "If-Match", fmt.Sprintf(`"%d"`, e.DraftRev))
-		if s.Entry.Name != "Museum" || s.Entry.Rev != 2 || s.Entry.DraftRev != e.DraftRev+1 || !strings.HasPrefix(s.Entry.Draft, "story: museum\nname: {en: Museum}\n") {
+		if s.Entry.Name != "Museum" || s.Entry.Rev != 2 || s.Entry.DraftRev != e.DraftRev+1 || !strings.HasPrefix(s.Entry.Draft,
+			"story: museum\nname: {en: Museum}\n") {
 			w.Errorf("the restored draft is %+v", s.Entry)
 		}
 		var uses api.Uses
@@ -49,7 +50,8 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 		if s.Entry.ID != "museum-2" || s.Entry.Rev != 0 || !strings.HasPrefix(s.Entry.Draft, "story: museum-2\n") {
 			w.Errorf("the copy is %+v", s.Entry)
 		}
-		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindInvalid) || !strings.Contains(p.Hint, "another id") {
+		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindInvalid) ||
+			!strings.Contains(p.Hint, "another id") {
 			w.Errorf("a copy over another story: %+v", p)
 		}
 	})
@@ -84,7 +86,8 @@ actions:
 		}
 		ask.Actions = true
 		w.must("POST", "/library/timeline", ask, &got)
-		if len(got.Lanes) != 2 || len(got.Actions) != 2 || len(got.Actions[0]) != 1 || fmt.Sprint(got.Actions[0][0]) != "map[start_ms:1000 text:map[en:Hello everybody] timeout_ms:4000 type:say]" {
+		if len(got.Lanes) != 2 || len(got.Actions) != 2 || len(got.Actions[0]) != 1 ||
+			fmt.Sprint(got.Actions[0][0]) != "map[start_ms:1000 text:map[en:Hello everybody] timeout_ms:4000 type:say]" {
 			w.Errorf("the timeline is %+v", got)
 		}
 		ask.Text = "act: x\nactions:\n  - {type: fly, start_ms: 0}\n"
@@ -104,7 +107,8 @@ actions:
   - {type: face, start_ms: 1000, end_ms: 2000, face: calm}
 `}}
 		w.must("POST", "/library/timeline", ask, &got)
-		if len(got.Conflicts) != 1 || got.Conflicts[0].Pointer != "/actions/1/start_ms" || got.Conflicts[0].Code != score.CodeOverlap || len(got.Lanes) == 0 || len(got.Lanes[0].Bars) != 2 {
+		if len(got.Conflicts) != 1 || got.Conflicts[0].Pointer != "/actions/1/start_ms" || got.Conflicts[0].Code != score.CodeOverlap ||
+			len(got.Lanes) == 0 || len(got.Lanes[0].Bars) != 2 {
 			w.Errorf("the timeline is %+v", got)
 		}
 		ask.Text = "act: x\nactions:\n  - {type: fly, start_ms: 0}\n"

@@ -15,7 +15,8 @@ func (w *world) backupMade(id string) {
 	db, err := w.Store()
 	if err == nil {
 		err = db.Tx(w.Context(), func(tx *store.Tx) error {
-			return tx.AddBackup(w.Context(), time.Now(), store.Backup{ID: id, Kind: store.BackupMade, At: time.Now(), File: "/" + id, By: "anna@server", Migration: 34})
+			return tx.AddBackup(w.Context(), time.Now(), store.Backup{ID: id, Kind: store.BackupMade, At: time.Now(), File: "/" + id,
+				By: "anna@server", Migration: 34})
 		})
 	}
 	if err != nil {

@@ -29,7 +29,8 @@ func TestClockJumpAheadPrunesNothing(t *testing.T) {
 	}
 	var log bytes.Buffer
 	p := &pruner{
-		log: slog.New(slog.NewTextHandler(&log, nil)), keep: Retention{Audit: 365 * day, Commands: 90 * day, Events: 30 * day, Minutes: 7 * day, Measurements: 365 * day},
+		log: slog.New(slog.NewTextHandler(&log, nil)), keep: Retention{Audit: 365 * day, Commands: 90 * day, Events: 30 * day, Minutes: 7 * day,
+			Measurements: 365 * day},
 		leads: func() bool { return true }, failed: func(what string, err error) { t.Error(what, err) },
 	}
 	notes := func() int {

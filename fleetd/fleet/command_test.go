@@ -28,7 +28,8 @@ func TestBatchOfAStopToUnknownRobotsIsNotSuccessful(t *testing.T) {
 			var sent, read api.Batch
 			w.must("POST", "/commands", order("manual/stop", names...), &sent, "Prefer", "wait=1")
 			w.must("GET", "/batches/"+sent.ID, nil, &read)
-			if read.Outcome != want || read.Total != 2 || read.Counts[command.Unknown] != 2-len(read.Commands) || !slices.Contains(sent.NeverSeen, "r99") {
+			if read.Outcome != want || read.Total != 2 || read.Counts[command.Unknown] != 2-len(read.Commands) ||
+				!slices.Contains(sent.NeverSeen, "r99") {
 				w.Errorf("the stop of %v is read as %+v, want %s", names, read, want)
 			}
 		}

@@ -280,7 +280,8 @@ func (c *Config) checkFleets() error {
 		case !validURL(u, err):
 			return fmt.Errorf("fleets: %s: %q: write the URL of its console, such as https://fleet.example", f.Name, schema.PrintableURL(f.URL))
 		case hosts[u.Hostname()] != "" && !c.Dev:
-			return fmt.Errorf("fleets: %s and %s are on the host %s, and a browser keeps one session for a host, on any port: give each its own host name",
+			return fmt.Errorf(
+				"fleets: %s and %s are on the host %s, and a browser keeps one session for a host, on any port: give each its own host name",
 				hosts[u.Hostname()], f.Name, u.Hostname())
 		}
 		hosts[u.Hostname()] = f.Name
@@ -309,7 +310,8 @@ func (c *Config) completeIdentity() error {
 	case (c.EnrolFiles.Cert == "") != (c.EnrolFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --enrol-tls-cert FILE --enrol-tls-key FILE")
 	case c.Enrol != "" && c.HTTPFiles.Cert == "" && c.EnrolFiles.Cert == "":
-		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE, or --enrol-tls-cert and --enrol-tls-key for --enrol only; fleetd ca server makes them")
+		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE, or --enrol-tls-cert and --enrol-tls-key for " +
+			"--enrol only; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {
 		c.RobotBrokers = append([]string{c.Broker}, c.FallbackBrokers...)

@@ -61,7 +61,8 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 // is refused at the start; an instance that finds one later goes on without a database, so
 // that it can stop robots.
 func (f *Fleet) mayComeLater(err error) bool {
-	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer) && !errors.Is(err, store.ErrOlder)
+	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer) &&
+		!errors.Is(err, store.ErrOlder)
 }
 
 func (f *Fleet) closeDatabase() error {

@@ -118,7 +118,9 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 		{"a database of another kind", func(c *fleet.Config) { c.Database = "mysql://x" }, "mysql"},
 		{"a file that another instance uses", func(c *fleet.Config) { c.Database = held.Database }, "another program"},
 		{"a file that cannot be", func(c *fleet.Config) { c.Database = "sqlite:/proc/nowhere/fleet.db" }, "folder"},
-		{"a database whose address is none", func(c *fleet.Config) { c.Database = "postgres://app:p@s3cr/w#s3cr 1@127.0.0.1:5432/x" }, "write %40 for @"},
+		{"a database whose address is none", func(c *fleet.Config) {
+			c.Database = "postgres://app:p@s3cr/w#s3cr 1@127.0.0.1:5432/x"
+		}, "write %40 for @"},
 		{"a database with a setting that cannot be", func(c *fleet.Config) { c.Database = "postgres://app:e@s3cr@127.0.0.1:5432/x?sslmode=bogus" }, `"sslmode"`},
 		{"no broker", func(c *fleet.Config) { c.Dial = nil }, "--broker"},
 		{"a broker that is no address", func(c *fleet.Config) { c.Dial, c.Broker = nil, "http://x" }, "http://x"},

@@ -46,7 +46,9 @@ func TestRestoredDatabaseStopsRobotsWhoseReleaseItLost(t *testing.T) {
 		})
 		w.startFleetd()
 		w.persisted(id)
-		w.within(5*time.Second, "fleetd tells that r1 does not hold it, or r1 holds it", func() bool { return w.alert("r1", "stop_not_held").Detail != "" || w.latched("r1") == id })
+		w.within(5*time.Second, "fleetd tells that r1 does not hold it, or r1 holds it", func() bool {
+			return w.alert("r1", "stop_not_held").Detail != "" || w.latched("r1") == id
+		})
 		w.within(8*time.Second, "r1 holds it", func() bool { return w.latched("r1") == id })
 		w.within(2*time.Second, "the alert is over", func() bool { return w.alert("r1", "stop_not_held").Detail == "" })
 		w.persisted(id)
@@ -64,7 +66,8 @@ func TestRestoredDatabaseTellsOfSettingsThatItDoesNotHave(t *testing.T) {
 			t.Errorf("the alert is %+v", a)
 		}
 		// The way out: a document that the robot accepts, whatever it has received before.
-		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "config": map[string]any{"unset": []string{"boot_mode"}}}, nil)
+		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r1"}},
+			"config": map[string]any{"unset": []string{"boot_mode"}}}, nil)
 		w.until("no alert any more", func() bool { return w.alert("r1", "not_in_database").Detail == "" })
 	})
 }

@@ -18,7 +18,8 @@ func TestRobotOfUnknownPresenceIsNotRevokedWithoutAStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.awaitPresence("r1", "unknown")
-		if p := w.ask("POST", "/robots/r1/decommission", api.DecommissionRequest{}, nil); p == nil || !p.Of(api.KindOnline) || !strings.Contains(p.Error(), "--yes") {
+		if p := w.ask("POST", "/robots/r1/decommission", api.DecommissionRequest{}, nil); p == nil || !p.Of(api.KindOnline) ||
+			!strings.Contains(p.Error(), "--yes") {
 			t.Errorf("without confirmation: %v", p)
 		}
 		w.must("POST", "/robots/r1/decommission", api.DecommissionRequest{Yes: true}, nil)

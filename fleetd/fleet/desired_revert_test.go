@@ -36,7 +36,8 @@ func TestSettingsModeAndPlacesAreRevertedAfterARestart(t *testing.T) {
 			was, now any
 		}{
 			{"mode", map[string]any{"mode": "ato"}, map[string]any{"mode": "mnl"}},
-			{"config", map[string]any{"set": map[string]any{"low_battery": 0.25}}, map[string]any{"set": map[string]any{"low_battery": 0.3, "boot_mode": "ato"}}},
+			{"config", map[string]any{"set": map[string]any{"low_battery": 0.25}},
+				map[string]any{"set": map[string]any{"low_battery": 0.3, "boot_mode": "ato"}}},
 			{"places", point("1"), point("3")},
 		} {
 			set(c.what, c.was)
@@ -45,7 +46,8 @@ func TestSettingsModeAndPlacesAreRevertedAfterARestart(t *testing.T) {
 			w.stopFleetd()
 			w.startFleetd()
 			dry := api.DesiredResult{}
-			if p := w.ask("POST", "/desired", map[string]any{"selector": r1, "previous": c.what, "dry_run": true}, &dry); p != nil || len(dry.After) != 1 {
+			if p := w.ask("POST", "/desired", map[string]any{"selector": r1, "previous": c.what, "dry_run": true}, &dry); p != nil ||
+				len(dry.After) != 1 {
 				t.Fatalf("%s: %+v, %v", c.what, dry, p)
 			}
 			back := set("previous", c.what)

@@ -16,7 +16,8 @@ func TestRemovedActAndEmptiedStoryReachTheRobots(t *testing.T) {
 		if desired := w.converged("r1"); desired.Active.Rev != 2 {
 			w.Errorf("after an act was removed r1 has %+v", desired.Active)
 		}
-		if p := w.ask("DELETE", "/acts/welcome?expected_stories=1&expected_robots=1", nil, nil); p == nil || !p.Of(api.KindConfirm) || p.Confirm != "museum" {
+		if p := w.ask("DELETE", "/acts/welcome?expected_stories=1&expected_robots=1", nil, nil); p == nil || !p.Of(api.KindConfirm) ||
+			p.Confirm != "museum" {
 			w.Fatalf("emptying a default story needs its name: %+v", p)
 		}
 		w.must("DELETE", "/acts/welcome?expected_stories=1&expected_robots=1&clear=museum", nil, nil)

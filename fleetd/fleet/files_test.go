@@ -22,7 +22,8 @@ func TestExportIsImportedWithoutAChange(t *testing.T) {
 		w.must("POST", "/acts/ring/publish", audit.Attribution{}, nil)
 		var before struct{ Entries []api.Entry }
 		w.must("GET", "/acts", nil, &before)
-		for _, query := range []string{"format=csv&kind=act&id=welcome&id=bow&id=ring", "format=yaml&kind=act&id=welcome&id=bow&id=ring", "format=zip&kind=act&id=ring", "format=csv&kind=story&id=museum", "format=zip&kind=story&id=museum"} {
+		for _, query := range []string{"format=csv&kind=act&id=welcome&id=bow&id=ring", "format=yaml&kind=act&id=welcome&id=bow&id=ring",
+			"format=zip&kind=act&id=ring", "format=csv&kind=story&id=museum", "format=zip&kind=story&id=museum"} {
 			status, file := request(w.T, w.Handler(), "GET", "/library/export?"+query, nil)
 			if status != http.StatusOK {
 				w.Fatalf("export %s: %d %s", query, status, file)
@@ -57,7 +58,9 @@ func TestArchiveHasOnlyAssetsOfTheWantedKind(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.must("PUT", "/assets/lobby", `{"walls": []}`, nil)
 		w.must("PUT", "/assets/gong", soundOf("gong", 20), nil)
-		w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: lobby}\n- {type: face, start_ms: 0, end_ms: 500, face: gong}\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
+		w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: lobby}\n"+
+			"- {type: face, start_ms: 0, end_ms: 500, face: gong}\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil,
+			"If-Match", "*")
 		status, file := request(w.T, w.Handler(), "GET", "/library/export?format=zip&kind=act&id=ring", nil)
 		archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 		if status != http.StatusOK || err != nil {
@@ -79,7 +82,8 @@ func TestArchiveHasOnlyAssetsOfTheWantedKind(t *testing.T) {
 // imports imports a file and returns the answer.
 func (w *world) imports(format string, file []byte, query string) api.Import {
 	w.Helper()
-	status, text := request(w.T, w.Handler(), "POST", "/library/import?format="+format+query, string(file), "Content-Type", "application/octet-stream")
+	status, text := request(w.T, w.Handler(), "POST", "/library/import?format="+format+query, string(file), "Content-Type",
+		"application/octet-stream")
 	var done api.Import
 	if err := json.Unmarshal(text, &done); err != nil || status != http.StatusOK {
 		w.Fatalf("import %s: %d %s", format, status, text)
@@ -110,7 +114,8 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 		// Asked to leave out what is wrong, it saves the rest: here an act with a wrong value, and
 		// one with a cell that cannot be read.
 		for _, wrong := range []string{list, strings.Replace(list, "500;100", "500;later", 1)} {
-			if done = w.imports("csv", []byte(wrong), "&map=Akt=act&dry_run=true"); !done.Skips || done.Problems[0].Row != 3 || done.Problems[0].Cell != "end_ms" {
+			if done = w.imports("csv", []byte(wrong), "&map=Akt=act&dry_run=true"); !done.Skips || done.Problems[0].Row != 3 ||
+				done.Problems[0].Cell != "end_ms" {
 				w.Errorf("it does not say that the rest can be saved: %+v", done)
 			}
 			done = w.imports("csv", []byte(wrong), "&map=Akt=act&skip_wrong=true")
@@ -133,7 +138,8 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 // TestDryRunOfAnImportFindsASoundWithABadName imports an archive whose second sound cannot be stored.
 func TestDryRunOfAnImportFindsASoundWithABadName(t *testing.T) {
 	inWorld(t, func(w *world) {
-		file := archiveOf(t, [2]string{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"}, [2]string{"gong.wav", soundOf("gong", 20)}, [2]string{"sounds/Door Bell.wav", soundOf("bell", 20)})
+		file := archiveOf(t, [2]string{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"},
+			[2]string{"gong.wav", soundOf("gong", 20)}, [2]string{"sounds/Door Bell.wav", soundOf("bell", 20)})
 		done := w.imports("zip", file.Bytes(), "&dry_run=true")
 		if len(done.Problems) != 1 || done.Problems[0].File != "sounds/Door Bell.wav" || done.Problems[0].Severity != "error" {
 			w.Errorf("a dry run: %+v", done.Problems)
@@ -180,7 +186,8 @@ func archiveOf(t *testing.T, files ...[2]string) *bytes.Buffer {
 // TestProblemOfALaterDocumentHasItsLineInTheFile imports a YAML file whose third document is wrong.
 func TestProblemOfALaterDocumentHasItsLineInTheFile(t *testing.T) {
 	inWorld(t, func(w *world) {
-		file := "\nact: wave\nactions:\n  - {type: wait, start_ms: 0, end_ms: 500}\n---\n\n---\nact: nod\nactions:\n  - {type: wait, start_ms: 0, end_ms: later}\n"
+		file := "\nact: wave\nactions:\n  - {type: wait, start_ms: 0, end_ms: 500}\n---\n\n---\nact: nod\nactions:\n" +
+			"  - {type: wait, start_ms: 0, end_ms: later}\n"
 		done := w.imports("yaml", []byte(file), "&dry_run=true")
 		if len(done.Problems) != 1 || done.Problems[0].Line != 10 {
 			w.Errorf("the error is in line 10, the problems are %+v", done.Problems)

@@ -253,7 +253,8 @@ func (f *Fleet) Close() error {
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.intake = newIntake(f.log, f.readRobot)
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Engine: f.cfg.Engine, Name: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Engine: f.cfg.Engine,
+		Name: f.cfg.Name, Password: f.cfg.Password,
 		ReturnToFirst: true, // two instances on one node of a cluster are both lost with it
 		Presence:      func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe:     subscriptions(f.ns, f.cfg.Name),
@@ -289,7 +290,8 @@ func (f *Fleet) linked(s link.State) {
 	now := time.Now()
 	up := s.Phase == link.Up
 	if s.Contested && !up {
-		f.log.Error("another client connects under this instance's name: look for a second fleetd of this name and give it a name of its own", "name", f.cfg.Name, "wait", s.Wait)
+		f.log.Error("another client connects under this instance's name: look for a second fleetd of this name and give it a name of its own",
+			"name", f.cfg.Name, "wait", s.Wait)
 	}
 	changed := f.health.linked(s, f.cfg.Name, now)
 	if changed {

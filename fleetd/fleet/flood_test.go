@@ -64,7 +64,8 @@ func TestStopIsAnsweredDuringFloodOfHalfSentRequests(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			w := serving(t)
 			w.robot("r1")
-			goesOn, stop := w.flood("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+			goesOn, stop := w.flood("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+				"Content-Length: 100\r\n\r\n{")
 			defer stop()
 			person := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 			for range 4 {

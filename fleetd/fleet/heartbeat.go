@@ -27,7 +27,8 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 func (f *Fleet) instance() schema.FleetInstance {
 	version := f.cfg.Version
 	return schema.FleetInstance{
-		Version: version[:min(len(version), schema.MaxInstanceVersion)], StartedAt: schema.TimeOf(f.started), Leads: f.leadership.Status().Leads, Database: f.health.databaseOK(),
+		Version: version[:min(len(version), schema.MaxInstanceVersion)], StartedAt: schema.TimeOf(f.started), Leads: f.leadership.Status().Leads,
+		Database: f.health.databaseOK(),
 	}
 }
 

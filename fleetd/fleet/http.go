@@ -60,7 +60,8 @@ func (f *Fleet) listen(ctx context.Context) error {
 		return err
 	}
 	if f.cfg.Dev {
-		f.log.Warn("DEVELOPMENT MODE: a person on this machine who is not signed in has every right, and every robot is adopted", "http", f.cfg.HTTP)
+		f.log.Warn("DEVELOPMENT MODE: a person on this machine who is not signed in has every right, and every robot is adopted", "http",
+			f.cfg.HTTP)
 	}
 	if f.cfg.HTTP == "" {
 		return nil
@@ -71,9 +72,12 @@ func (f *Fleet) listen(ctx context.Context) error {
 	}
 	switch others := reachable(l.Addr()); {
 	case others && f.cfg.Dev:
-		err = fmt.Errorf("%s can be reached by others, and with --dev they could command every robot without signing in: use 127.0.0.1, or leave out --dev", f.cfg.HTTP)
+		err = fmt.Errorf(
+			"%s can be reached by others, and with --dev they could command every robot without signing in: use 127.0.0.1, or leave out --dev",
+			f.cfg.HTTP)
 	case others && f.certificates.http == nil && !f.cfg.BehindProxy:
-		err = fmt.Errorf("%s can be reached by others, who could read passwords on the way: give --http-tls-cert and --http-tls-key, or say --behind-tls-proxy if only a reverse proxy that speaks TLS reaches it", f.cfg.HTTP)
+		err = fmt.Errorf("%s can be reached by others, who could read passwords on the way: give --http-tls-cert and --http-tls-key, or say "+
+			"--behind-tls-proxy if only a reverse proxy that speaks TLS reaches it", f.cfg.HTTP)
 	}
 	if err != nil {
 		_ = l.Close() // the error above matters more
@@ -231,7 +235,8 @@ func (f *Fleet) robotsServer(running context.Context) *http.Server {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
 			f.web.mux.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath), r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, schema.RecordsPath):
+		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath), r.Method == http.MethodPut &&
+			strings.HasPrefix(r.URL.Path, schema.RecordsPath):
 			files.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)

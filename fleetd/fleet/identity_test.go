@@ -60,7 +60,8 @@ func keyed(t *testing.T) func(*fleet.Config) {
 		t.Fatal(err)
 	}
 	return func(c *fleet.Config) {
-		c.CA, c.HTTPFiles, c.Enrol, c.RobotBrokers = dir, fleet.PairFiles{Cert: cert, Key: key}, "127.0.0.1:0", []string{"mqtts://broker.example:8883"}
+		c.CA, c.HTTPFiles, c.Enrol, c.RobotBrokers = dir, fleet.PairFiles{Cert: cert, Key: key}, "127.0.0.1:0",
+			[]string{"mqtts://broker.example:8883"}
 	}
 }
 
@@ -192,7 +193,8 @@ func TestTokenEnrolsOneRobotOnce(t *testing.T) {
 		roots.AppendCertsFromPEM([]byte(first.CA))
 		between := x509.NewCertPool()
 		between.AppendCertsFromPEM([]byte(first.Certificate))
-		if _, err := c.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+		if _, err := c.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
+			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
 			w.Errorf("what it was given does not lead to whom it is to trust: %v", err)
 		}
 		w.until("r7 is known", func() bool { d, ok := w.Robot("r7"); return ok && d.Adopted })
@@ -291,7 +293,8 @@ func TestRobotRenewsWithItsCertificate(t *testing.T) {
 		_, p = e.post("/renew", schema.RenewRequest{CSR: e.csr("r8")})
 		w.refuses(p, api.KindRequest, "r8")
 
-		foreign, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: e.useCertificate(first).SerialNumber},
+		foreign, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{Subject: pkix.Name{CommonName: "r7"},
+			SerialNumber: e.useCertificate(first).SerialNumber},
 			&x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: e.useCertificate(first).SerialNumber}, e.key.Public(), e.key)
 		if err != nil {
 			w.Fatal(err)
@@ -363,7 +366,8 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		if list.Names[0] != "r7" || len(list.Serials) != 1 || list.Serials[0] != serial {
 			w.Errorf("brokers are sent %+v", list)
 		}
-		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil), api.KindNotFound, "r9")
+		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil),
+			api.KindNotFound, "r9")
 		repeated := *e
 		repeated.certificate = nil
 		_, p = repeated.enrol() // the token has not expired, but does not end the revocation
@@ -428,7 +432,8 @@ func TestInconsistentConfigurationIsRefused(t *testing.T) {
 func TestRobotCannotTakeAUsedName(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
 		w.stopFleetd()
-		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\nr7 robot\n")))
+		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\n"+
+			"r7 robot\n")))
 		w.startFleetd()
 		refused := func(name, says string) {
 			w.Helper()
@@ -438,10 +443,12 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 				w.Errorf("%s belongs to the fleet", name)
 			}
 		}
-		for name, says := range map[string]string{"fleetd": "this instance", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
+		for name, says := range map[string]string{"fleetd": "this instance", "fleetd-b": "people's tools", "op1": "people's tools",
+			"admin": "people's tools"} {
 			refused(name, says)
 		}
-		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
+		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann"}}, nil), api.KindInvalid,
+			"fleetd ca revoke")
 
 		early := map[string]*enrollee{}
 		for _, name := range []string{"hall", "guide", "lena"} {
@@ -455,7 +462,8 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		broker.Client(w.T, "guide").Publish("troupe/v1/fleet/cmd/guide/stop", "")
 		broker.Client(w.T, "hall").Publish("troupe/v1/fleet/heartbeat/hall", `{"ts":"2030-01-01T00:00:00.000Z","session":"s","seq":1}`)
 		w.must("POST", "/robots/r7/adopt", audit.Attribution{Who: "ann"}, nil)
-		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
+		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r7"}},
+			"config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
 		w.until("guide to be seen", func() bool { return w.TakenBy("guide") != "" })
 		w.until("hall to be seen", func() bool { return w.TakenBy("hall") != "" })
 		for _, name := range []string{"guide", "hall", "lena"} {

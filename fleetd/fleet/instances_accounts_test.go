@@ -39,7 +39,8 @@ func TestAccountsChangedAtOneInstanceTakeEffectAtTheOther(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"anna", "ben"} {
-			if p := admin.ask("POST", "/users", api.NewUser{Name: name, Roles: []auth.Role{auth.Operator}, Password: "a long password"}, nil); p != nil {
+			if p := admin.ask("POST", "/users", api.NewUser{Name: name, Roles: []auth.Role{auth.Operator}, Password: "a long password"},
+				nil); p != nil {
 				t.Fatal(p)
 			}
 		}
@@ -54,7 +55,8 @@ func TestAccountsChangedAtOneInstanceTakeEffectAtTheOther(t *testing.T) {
 		}
 		a.sleep(accountsKnownWithin)
 		over.world = b.world // a browser that a load balancer sends to another instance
-		for who, c := range map[string]*browser{"the token of anna": anna, "a token of ben": revoked, "the other token of ben": kept, "a session": session, "a session from fleetd-a": over} {
+		for who, c := range map[string]*browser{"the token of anna": anna, "a token of ben": revoked, "the other token of ben": kept,
+			"a session": session, "a session from fleetd-a": over} {
 			isIn(who, c, true)
 		}
 

@@ -267,7 +267,8 @@ func TestStopOfAnInstanceWithoutBrokerIsSentByTheOther(t *testing.T) {
 			}()
 			b.within(500*time.Millisecond, "r2 to hold the stop", func() bool { return len(b.latched("r2")) > len(before) })
 			p := <-asked
-			if selector["all"] == nil && (p == nil || !p.Of(api.KindBroker) || !strings.Contains(p.Detail, "is in the database, from which fleetd-b sends it")) {
+			if selector["all"] == nil && (p == nil || !p.Of(api.KindBroker) ||
+				!strings.Contains(p.Detail, "is in the database, from which fleetd-b sends it")) {
 				t.Errorf("fleetd-a answers %v", p)
 			}
 			a.until("fleetd-a misses its broker", func() bool { return !a.Status().Broker.OK }) // the first stop goes out before it does
@@ -288,7 +289,8 @@ func TestStopOfAnInstanceThatReconnectsIsAnsweredByTheRobots(t *testing.T) {
 		a.until("fleetd-a misses its broker", func() bool { return !a.Status().Broker.OK })
 		time.AfterFunc(500*time.Millisecond, a.cable.Mend)
 		var stopped api.Batch
-		if p := a.ask("POST", "/stops", map[string]any{"selector": map[string]any{"all": true}, "by": "anna", "why": "children on the stage"}, &stopped, "Prefer", "wait=10"); p != nil {
+		if p := a.ask("POST", "/stops", map[string]any{"selector": map[string]any{"all": true}, "by": "anna", "why": "children on the stage"},
+			&stopped, "Prefer", "wait=10"); p != nil {
 			t.Fatalf("fleetd-a answers %v", p)
 		}
 		if len(stopped.Commands) != 1 || stopped.Commands[0].State != "SUCCEEDED" {
@@ -322,7 +324,9 @@ func TestFleetStopIsSentByEveryInstanceOnce(t *testing.T) {
 		b.until("the two know each other", func() bool { return len(a.Status().Instances) == 2 && len(b.Status().Instances) == 2 })
 		stopped := a.stopped()
 		for _, name := range []string{"fleetd-a", "fleetd-b"} {
-			ear.ExpectThat("troupe/v1/fleet/cmd/"+name+"/stop", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), stopped.Latch) })
+			ear.ExpectThat("troupe/v1/fleet/cmd/"+name+"/stop", func(m brokertest.Message) bool {
+				return strings.Contains(string(m.Payload), stopped.Latch)
+			})
 		}
 		a.persisted(stopped.Latch)
 		b.sleep(5 * time.Second)
@@ -406,7 +410,8 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 		if c.Instance != "fleetd-b" || c.State != "QUEUED" {
 			t.Errorf("the second is %+v", c)
 		}
-		if p := a.ask("POST", "/commands/"+second+"/cancel", audit.Attribution{Who: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
+		if p := a.ask("POST", "/commands/"+second+"/cancel", audit.Attribution{Who: "ann"}, nil); p == nil || !p.Of(api.KindConflict) ||
+			!strings.Contains(p.Hint+p.Detail, "fleetd-b") {
 			t.Errorf("calling off what another instance has not sent: %v", p)
 		}
 		for i, id := range []string{first, second, third} {
@@ -433,7 +438,8 @@ func TestInstancesShowEachOthersHealth(t *testing.T) {
 		for _, w := range []*instance{a, b} {
 			w.until("both are well", func() bool {
 				one, two := of(w, "fleetd-a"), of(w, "fleetd-b")
-				return one.Leads && one.Database && one.Broker && !two.Leads && two.Database && two.Broker && one.Version == "v1-test" && one.StartedAt > 0
+				return one.Leads && one.Database && one.Broker && !two.Leads && two.Database && two.Broker && one.Version == "v1-test" &&
+					one.StartedAt > 0
 			})
 			if !of(w, w.config.Name).This {
 				t.Errorf("%s does not say which one it is: %+v", w.config.Name, w.Status().Instances)

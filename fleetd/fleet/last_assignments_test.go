@@ -19,7 +19,8 @@ func (w *world) lastly(query string) (lines []string, all []api.LastAssignment) 
 	w.must("GET", "/assignments"+query, nil, &list)
 	for _, a := range list.Assignments {
 		for _, g := range a.Groups {
-			lines = append(lines, fmt.Sprint(a.Kind, " ", a.By, " ", string(g.Now), " after ", string(g.Before), g.NoWayBack, " ", strings.Join(g.Robots, " ")))
+			lines = append(lines, fmt.Sprint(a.Kind, " ", a.By, " ", string(g.Now), " after ", string(g.Before), g.NoWayBack, " ",
+				strings.Join(g.Robots, " ")))
 		}
 	}
 	return lines, list.Assignments
@@ -32,7 +33,8 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		}
 		w.publish()
 		w.ring("museum", soundOf("gong", 100))
-		w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
+		w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil,
+			"If-Match", "*")
 		w.must("POST", "/activities/greet/publish", audit.Attribution{}, nil)
 		if lines, _ := w.lastly(""); len(lines) != 0 {
 			t.Errorf("before any assignment: %v", lines)
@@ -82,10 +84,12 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		}
 		// A reversion is an assignment of its own.
 		w.sleep(time.Second)
-		w.must("POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "carl", "why": "too early"}, nil)
+		w.must("POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "carl", "why": "too early"},
+			nil)
 		if lines, all := w.lastly("?limit=1"); len(lines) != 1 || lines[0] != `story carl {"id":"museum","rev":1} after {"id":"museum","rev":2} r1` {
 			t.Errorf("after it was reverted: %v", lines)
-		} else if a := all[0]; !a.Reverts || a.Why != "too early" || a.Groups[0].Replaced == nil || a.Groups[0].Replaced.By != "anna" || a.Groups[0].Replaced.Why != "because of 2" {
+		} else if a := all[0]; !a.Reverts || a.Why != "too early" || a.Groups[0].Replaced == nil || a.Groups[0].Replaced.By != "anna" ||
+			a.Groups[0].Replaced.Why != "because of 2" {
 			t.Errorf("after it was reverted: %+v, in place of %+v", a, a.Groups[0].Replaced)
 		}
 	})
@@ -109,18 +113,23 @@ func TestAuditOfAnAssignmentNamesRobots(t *testing.T) {
 			return log.Entries[0], before
 		}
 		w.must("POST", "/assignments", map[string]any{"story": "museum", "rev": 1, "selector": map[string]any{"ids": []string{"r1", "r3"}}}, nil)
-		w.must("POST", "/assignments", map[string]any{"story": "museum", "rev": 2, "selector": map[string]any{"ids": []string{"r1", "r2", "r3"}}}, nil)
+		w.must("POST", "/assignments", map[string]any{"story": "museum", "rev": 2, "selector": map[string]any{"ids": []string{"r1", "r2", "r3"}}},
+			nil)
 		e, before := newest("what=assign")
-		if e.Target != "story museum revision 2" || e.Detail != "robots r1 r2 r3" || !slices.Equal(before["museum revision 1"], []string{"r1", "r3"}) || !slices.Equal(before[""], []string{"r2"}) {
+		if e.Target != "story museum revision 2" || e.Detail != "robots r1 r2 r3" || !slices.Equal(before["museum revision 1"],
+			[]string{"r1", "r3"}) || !slices.Equal(before[""], []string{"r2"}) {
 			t.Errorf("the entry is %+v", e)
 		}
 		w.must("POST", "/assignments", map[string]any{"story": "museum", "rev": 1, "selector": map[string]any{"all": true}}, nil)
 		e, before = newest("what=assign")
-		if got := before[""]; len(got) != 20 || !slices.Equal(before["others"], []string{"3 more"}) || !strings.HasSuffix(e.Detail, "and 3 more") {
+		if got := before[""]; len(got) != 20 || !slices.Equal(before["others"], []string{"3 more"}) ||
+			!strings.HasSuffix(e.Detail, "and 3 more") {
 			t.Errorf("before: %v, detail %q", before, e.Detail)
 		}
-		w.must("POST", "/desired", map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.3}}, "selector": map[string]any{"ids": []string{"r1"}}}, nil)
-		w.must("POST", "/desired", map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.4}}, "selector": map[string]any{"ids": []string{"r1", "r2"}}}, nil)
+		w.must("POST", "/desired", map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.3}},
+			"selector": map[string]any{"ids": []string{"r1"}}}, nil)
+		w.must("POST", "/desired", map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.4}},
+			"selector": map[string]any{"ids": []string{"r1", "r2"}}}, nil)
 		if _, before = newest("what=desired"); !slices.Equal(before[`{"low_battery":0.3}`], []string{"r1"}) || !slices.Equal(before[""], []string{"r2"}) {
 			t.Errorf("before these settings: %v", before)
 		}

@@ -114,7 +114,8 @@ func boot(id string) string { return "0198c0de-0000-7000-8000-" + fmt.Sprintf("%
 func connected(i int) bool { return i%50 != 49 }
 
 func (l *load) presence(i int) {
-	p := schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: boot(l.ids[i]), Boot: boot(l.ids[i]), Software: "robotd"}
+	p := schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: boot(l.ids[i]), Boot: boot(l.ids[i]),
+		Software: "robotd"}
 	if !connected(i) {
 		p.State = schema.PresenceLost
 	}
@@ -127,8 +128,9 @@ func (l *load) beat(i int) {
 	}
 	l.seq++
 	l.receive(schema.TopicHeartbeat, l.ids[i], schema.Heartbeat{
-		Session: boot(l.ids[i]), Boot: boot(l.ids[i]), Seq: l.seq, MonoMS: l.seq, Mode: schema.ModeAto, Safety: schema.SafetyEnabled, StateSeq: max(1, l.seq),
-		Link: schema.HeartbeatLink{State: schema.LinkUp},
+		Session: boot(l.ids[i]), Boot: boot(l.ids[i]), Seq: l.seq, MonoMS: l.seq, Mode: schema.ModeAto, Safety: schema.SafetyEnabled,
+		StateSeq: max(1, l.seq),
+		Link:     schema.HeartbeatLink{State: schema.LinkUp},
 	})
 }
 
@@ -140,7 +142,8 @@ func (l *load) state(i int) {
 	s := schema.State{
 		TS: schema.TimeOf(time.Now()), Session: boot(id), Boot: boot(id), StateSeq: l.seq,
 		Safety: schema.StateSafety{State: schema.SafetyEnabled},
-		Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeAto, Intended: schema.ModeAto, Phase: schema.PhaseRunning, Calibrated: true},
+		Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeAto, Intended: schema.ModeAto, Phase: schema.PhaseRunning,
+			Calibrated: true},
 		Auto: schema.StateAuto{
 			Status: schema.AutoPerforming, Story: &schema.StoryRef{ID: fmt.Sprintf("tour-%d", i%7), Rev: 3, SHA256: strings.Repeat("5e", 32)},
 			Act: fmt.Sprintf("act-%d", l.seq%9), ActIndex: int(l.seq % 9), PauseHolders: []schema.Pause{},
@@ -271,7 +274,8 @@ func TestConsoleLoad(t *testing.T) {
 	const consoles, span = 8, 20 * time.Second
 	idle := l.use(span, 0)
 	with := l.use(span, consoles)
-	fmt.Printf("fleetd with the generator: %.1f %% of a core; each of %d further consoles: %.2f %% (at most 5)\n", idle, consoles, (with-idle)/consoles)
+	fmt.Printf("fleetd with the generator: %.1f %% of a core; each of %d further consoles: %.2f %% (at most 5)\n", idle, consoles,
+		(with-idle)/consoles)
 	const few = 10
 	floor := newLoad(t, few)
 	cmd := exec.Command("node", "e2e/load.mjs", l.server.URL, fmt.Sprint(robots), fmt.Sprint(minutes), floor.server.URL, fmt.Sprint(few))

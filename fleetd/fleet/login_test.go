@@ -15,7 +15,8 @@ import (
 
 const loginVerifier = "a verifier that has at least forty-three characters"
 
-var askedLogin = api.AllowLogin{Port: 40000, State: "a-state-of-the-command-line", Challenge: accounts.Challenge(loginVerifier), Machine: "laptop"}
+var askedLogin = api.AllowLogin{Port: 40000, State: "a-state-of-the-command-line", Challenge: accounts.Challenge(loginVerifier),
+	Machine: "laptop"}
 
 // allow lets the person of a browser allow a command line, and returns the code that it gets.
 func (b *browser) allow() (code string) {
@@ -55,7 +56,8 @@ func TestPersonWithoutAPasswordSignsInTheCommandLine(t *testing.T) {
 		}
 		token := &browser{world: w, header: http.Header{"Authorization": {"Bearer " + made.Secret}}}
 		var me api.Me
-		if p := token.ask("GET", "/me", nil, &me); p != nil || me.ID != "anna" || me.Kind != auth.KindToken || me.Password || !me.Provider || len(me.Sites) != 1 {
+		if p := token.ask("GET", "/me", nil, &me); p != nil || me.ID != "anna" || me.Kind != auth.KindToken || me.Password || !me.Provider ||
+			len(me.Sites) != 1 {
 			t.Errorf("with the token: %+v, %v", me, p)
 		}
 		if d := made.ExpiresAt.Time().Sub(made.CreatedAt.Time()); made.Name != "fleetd login on laptop" || d != accounts.LoginLifetime {
@@ -66,7 +68,8 @@ func TestPersonWithoutAPasswordSignsInTheCommandLine(t *testing.T) {
 		}
 		for what, target := range map[string]string{"login allow": "user anna", "token create": "token " + made.ID} {
 			var list struct{ Entries []audit.Entry }
-			if p := admin.ask("GET", "/audit?what="+url.QueryEscape(what)+"&target="+url.QueryEscape(target), nil, &list); p != nil || len(list.Entries) != 1 || list.Entries[0].Principal != "anna" {
+			if p := admin.ask("GET", "/audit?what="+url.QueryEscape(what)+"&target="+url.QueryEscape(target), nil, &list); p != nil ||
+				len(list.Entries) != 1 || list.Entries[0].Principal != "anna" {
 				t.Errorf("the audit of %s: %+v, %v", what, list, p)
 			}
 		}
@@ -97,7 +100,8 @@ func TestCodeOfTheCommandLineCountsOnceSoonAndWithItsVerifier(t *testing.T) {
 		if p := bearer.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
 			t.Errorf("the code as a token: %v", p)
 		}
-		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"}, nil); p != nil {
+		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"},
+			nil); p != nil {
 			t.Fatal(p)
 		}
 		anna := &browser{world: w}

@@ -27,8 +27,10 @@ const MetricsOnHTTP = "http"
 // metricsHandler answers scrapes.
 func (f *Fleet) metricsHandler() http.Handler {
 	return f.metrics.Handler(metrics.Deps{
-		Now: f.Now, Started: f.started, Dir: filepath.Dir(f.cfg.Spool), Status: f.Status, View: f.view, Dispatcher: f.dispatcher, Teleop: f.teleop,
-		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer, Notifier: f.notify.notifier, Tracer: f.tracer,
+		Now: f.Now, Started: f.started, Dir: filepath.Dir(f.cfg.Spool), Status: f.Status, View: f.view, Dispatcher: f.dispatcher,
+		Teleop:       f.teleop,
+		Certificates: f.identity.Own, Store: f.Store, Backups: &change.Backups{Deps: f.changes()}, Measurer: f.measurer,
+		Notifier: f.notify.notifier, Tracer: f.tracer,
 	})
 }
 
@@ -37,9 +39,11 @@ func onlyWhoSeesAll(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch p := auth.Of(r.Context()); {
 		case !p.SignedIn():
-			api.Write(w, api.KindSignIn.Problem("metrics need an access token", "fleetd token create NAME --role viewer makes one; a scraper sends it as Authorization: Bearer"))
+			api.Write(w, api.KindSignIn.Problem("metrics need an access token",
+				"fleetd token create NAME --role viewer makes one; a scraper sends it as Authorization: Bearer"))
 		case !p.May(auth.View) || !p.SeesAll():
-			api.Write(w, api.KindNotAllowed.Problem("metrics are of the whole fleet, and the token is for some of its sites", "use a token of a user who sees all sites"))
+			api.Write(w, api.KindNotAllowed.Problem("metrics are of the whole fleet, and the token is for some of its sites",
+				"use a token of a user who sees all sites"))
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -81,7 +85,8 @@ func (f *Fleet) metricsServer(running context.Context) *http.Server {
 	c := newConnections(maxMetricsConnections, 0, 0)
 	s := f.httpServer(running, f.probes(c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.isOwnName(r.Host) { // a page that an attacker's name leads here could read them otherwise
-			http.Error(w, fmt.Sprintf("host name %q is not allowed: start fleetd with --host for every name that a scraper uses", r.Host), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("host name %q is not allowed: start fleetd with --host for every name that a scraper uses", r.Host),
+				http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -118,5 +123,6 @@ func (c *Config) checkMetrics() error {
 // commandSettled notes a command whose state is not expected to change any more.
 func (f *Fleet) commandSettled(ctx context.Context, c command.Command, now time.Time) {
 	f.metrics.CommandSettled(c, now)
-	f.log.DebugContext(ctx, "command settled", "command", c.ID, "batch", c.Batch, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+	f.log.DebugContext(ctx, "command settled", "command", c.ID, "batch", c.Batch, "robot", c.Robot, "verb", c.Verb, "state", c.State,
+		"because", c.Because)
 }

@@ -60,7 +60,8 @@ func TestMetricsShowWhatTheAlertsOfPrometheusNeed(t *testing.T) {
 		metrictest.Check(t, metrics.Table, w.scrape().Body.String())
 
 		r1.Change(func(s *schema.State) {
-			s.Alerts = []schema.Alert{{ID: "a1", Type: "battery_low", Level: schema.AlertWarn, Source: "battery", FirstTS: schema.TimeOf(time.Now()), Detail: "low"}}
+			s.Alerts = []schema.Alert{{ID: "a1", Type: "battery_low", Level: schema.AlertWarn, Source: "battery", FirstTS: schema.TimeOf(time.Now()),
+				Detail: "low"}}
 		})
 		w.metric(`alerts{type="battery_low"}`, is(1))
 
@@ -76,7 +77,8 @@ func TestMetricsShowWhatTheAlertsOfPrometheusNeed(t *testing.T) {
 		w.assign("museum", "r2")
 		w.metric(`robots_story{state="pending"}`, is(1))
 		reported := r2.Reported()
-		reported.TS, reported.Session, reported.Phase, reported.Reason = schema.TimeOf(time.Now()), "s", schema.DeployRejected, schema.ReasonStaleRevision
+		reported.TS, reported.Session, reported.Phase, reported.Reason = schema.TimeOf(time.Now()), "s", schema.DeployRejected,
+			schema.ReasonStaleRevision
 		text, err := json.Marshal(reported)
 		if err != nil {
 			t.Fatal(err)
@@ -144,8 +146,9 @@ func TestTooManyRobotsAreNoLabels(t *testing.T) {
 func TestMetricsHaveAnAddressOfTheirOwn(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for url, want := range map[string]int{
-			"http://127.0.0.1:9102/metrics": http.StatusOK, "http://127.0.0.1:9102/": http.StatusNotFound, "http://127.0.0.1:9102/api/v1/version": http.StatusNotFound,
-			"http://evil.example:9102/metrics": http.StatusForbidden,
+			"http://127.0.0.1:9102/metrics": http.StatusOK, "http://127.0.0.1:9102/": http.StatusNotFound,
+			"http://127.0.0.1:9102/api/v1/version": http.StatusNotFound,
+			"http://evil.example:9102/metrics":     http.StatusForbidden,
 		} {
 			answer, err := w.client().Get(url)
 			if err != nil {
@@ -190,7 +193,8 @@ func TestMetricsAtTheAPINeedSomebodyWhoSeesEveryRobot(t *testing.T) {
 	ofOneSite := auth.Dev()
 	ofOneSite.Sites = []string{"museum"}
 	for want, who := range map[int]auth.Authenticator{
-		http.StatusUnauthorized: auth.Everybody{}, http.StatusForbidden: auth.Everybody{Principal: ofOneSite}, http.StatusOK: auth.Everybody{Principal: auth.Dev()},
+		http.StatusUnauthorized: auth.Everybody{}, http.StatusForbidden: auth.Everybody{Principal: ofOneSite},
+		http.StatusOK: auth.Everybody{Principal: auth.Dev()},
 	} {
 		inWorld(t, func(w *world) {
 			if answer := w.scrape(); answer.Code != want {

@@ -127,7 +127,8 @@ func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 			w.Fatal(err)
 		}
 		defer half.Close()
-		fmt.Fprintf(half, "PUT "+api.Prefix+"/acts/wave HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+		fmt.Fprintf(half, "PUT "+api.Prefix+"/acts/wave HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\n"+
+			"Expect: 100-continue\r\n\r\n")
 		if line, err := bufio.NewReader(half).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 			w.Fatalf("%q, %v", line, err)
 		}
@@ -159,7 +160,8 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 			w.Fatalf("the answer to adopting is %+v", b)
 		}
 		got := r.Received()
-		if last := got[len(got)-1]; last.Verb != "sys/adopt" || string(last.Request.Args.(verb.Adopt).FleetID) != w.Status().FleetID || w.Status().FleetID == "" {
+		if last := got[len(got)-1]; last.Verb != "sys/adopt" || string(last.Request.Args.(verb.Adopt).FleetID) != w.Status().FleetID ||
+			w.Status().FleetID == "" {
 			w.Errorf("the robot was sent %+v, the fleet id is %q", last, w.Status().FleetID)
 		}
 		if d, _ := w.Robot("r1"); !d.Adopted {

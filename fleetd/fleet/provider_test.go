@@ -89,8 +89,10 @@ func withIssuer(t *testing.T, test func(w *world, i *issuer, admin *browser), op
 func signsInAt(c *fleet.Config, i *issuer) {
 	c.PublicURL = publicURL
 	c.Provider = provider.Config{
-		Issuer: issuerURL, ClientID: providertest.ClientID, ClientSecret: providertest.ClientSecret, Name: "Museum", Scopes: []string{"openid"}, Claim: "groups", Client: &http.Client{Transport: i},
-		Grants: []provider.Grant{{Value: "guides", Role: auth.Operator, Site: "lobby"}, {Value: "writers", Role: auth.Author}, {Value: "it", Role: auth.Admin}},
+		Issuer: issuerURL, ClientID: providertest.ClientID, ClientSecret: providertest.ClientSecret, Name: "Museum", Scopes: []string{"openid"},
+		Claim: "groups", Client: &http.Client{Transport: i},
+		Grants: []provider.Grant{{Value: "guides", Role: auth.Operator, Site: "lobby"}, {Value: "writers", Role: auth.Author},
+			{Value: "it", Role: auth.Admin}},
 	}
 }
 
@@ -163,7 +165,8 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := v.ask("GET", "/me", nil, &me); p != nil {
 			t.Fatal(p)
 		}
-		if me.ID != "anna@museum.example" || me.Kind != auth.KindSession || me.Name != "Dr. Anna@museum.example" || len(me.Roles) != 2 || len(me.Sites) != 1 || me.Sites[0] != "lobby" {
+		if me.ID != "anna@museum.example" || me.Kind != auth.KindSession || me.Name != "Dr. Anna@museum.example" || len(me.Roles) != 2 ||
+			len(me.Sites) != 1 || me.Sites[0] != "lobby" {
 			t.Errorf("the person is %+v", me)
 		}
 		if c := v.cookies["troupe_session"]; !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
@@ -339,7 +342,8 @@ func TestDisabledUserCannotSignInWithTheProvider(t *testing.T) {
 // A person who had a password is linked by an administrator, never by the name alone.
 func TestAdministratorLinksAUserWithTheProvider(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, admin *browser) {
-		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"}, nil); p != nil {
+		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"},
+			nil); p != nil {
 			t.Fatal(p)
 		}
 		i.SignInAs("anna", "writers")

@@ -38,7 +38,8 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 			return got, p
 		}
 		for detail, want := range map[string]api.Explanation{
-			"true": {True: true}, "true; it has the focus": {True: true, Why: "it has the focus"}, "people > 0 is not true: people is 0": {Why: "people > 0 is not true: people is 0"},
+			"true": {True: true}, "true; it has the focus": {True: true, Why: "it has the focus"},
+			"people > 0 is not true: people is 0": {Why: "people > 0 is not true: people is 0"},
 		} {
 			says.Detail = detail
 			if got, p := ask("people > 0 && hour < 20"); p != nil || got != want {
@@ -50,7 +51,8 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 			t.Errorf("the robot got %+v", all[before:])
 		}
 		says = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: "there is no key peple"}
-		if _, p := ask("peple > 0"); p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Pointer != "/condition" || p.Errors[0].Detail != says.Detail {
+		if _, p := ask("peple > 0"); p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Pointer != "/condition" ||
+			p.Errors[0].Detail != says.Detail {
 			t.Errorf("a condition that is none: %v", p)
 		}
 		for _, id := range []string{"r99", "fleetd", "R1", "a%2Fb"} {
@@ -101,7 +103,8 @@ func TestTrialThatCannotBePerformedGivesControlBack(t *testing.T) {
 			return []schema.Ack{{Status: schema.StatusSucceeded, Lease: &schema.Lease{ID: "lease-7", Holder: "fleetd", By: "anna"}}}
 		})
 		trial := api.Trial{SourceText: api.SourceText{Kind: "act", Text: welcome}}
-		if p := w.ask("POST", "/robots/r1/try", trial, nil, "As", "author"); p == nil || !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "act/perform") {
+		if p := w.ask("POST", "/robots/r1/try", trial, nil, "As", "author"); p == nil || !strings.Contains(p.Detail+fmt.Sprint(p.Errors),
+			"act/perform") {
 			t.Errorf("the trial: %v", p)
 		}
 		w.sleep(time.Second)
@@ -132,17 +135,20 @@ func TestAuthorTriesADraft(t *testing.T) {
 			}
 		}
 		for _, v := range []string{"control/acquire", "control/takeover", "act/perform", "mode/set", "manual/goto"} {
-			if p := w.ask("POST", "/commands", order(v, "r1"), nil, "As", "author"); p == nil || p.Status != 403 || !strings.Contains(p.Hint, "operator") {
+			if p := w.ask("POST", "/commands", order(v, "r1"), nil, "As", "author"); p == nil || p.Status != 403 ||
+				!strings.Contains(p.Hint, "operator") {
 				t.Errorf("an author sends %s: %v", v, p)
 			}
 		}
-		if p := w.ask("POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true}}, nil, "As", "author"); p == nil || p.Status != 403 || !strings.Contains(p.Hint, "releaser") {
+		if p := w.ask("POST", "/assignments", map[string]any{"story": "museum", "selector": map[string]any{"all": true}}, nil, "As",
+			"author"); p == nil || p.Status != 403 || !strings.Contains(p.Hint, "releaser") {
 			t.Errorf("an author assigns: %v", p)
 		}
 		r.Answer(func(string, verb.Request) []schema.Ack {
 			return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Detail: "the mode is ato"}}
 		})
-		if p := w.ask("POST", "/robots/r1/try", trial, nil, "As", "author"); p == nil || p.Status != 409 || !strings.Contains(p.Hint, "operator or admin") {
+		if p := w.ask("POST", "/robots/r1/try", trial, nil, "As", "author"); p == nil || p.Status != 409 ||
+			!strings.Contains(p.Hint, "operator or admin") {
 			t.Errorf("on a robot that is not ready: %v", p)
 		}
 	}, roles().option)

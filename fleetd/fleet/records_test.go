@@ -56,7 +56,8 @@ func TestOperatorAsksForAFlightRecord(t *testing.T) {
 		})
 		w.until("the audit", func() bool {
 			for _, e := range w.audited("") {
-				if e.What == "flight record" && e.Outcome == audit.Failed && e.Who == "anna" && e.Target == "robot r1" && strings.Contains(e.Why, "its recorder is off") && strings.Contains(e.Detail, "the last 1m0s") {
+				if e.What == "flight record" && e.Outcome == audit.Failed && e.Who == "anna" && e.Target == "robot r1" &&
+					strings.Contains(e.Why, "its recorder is off") && strings.Contains(e.Detail, "the last 1m0s") {
 					return true
 				}
 			}

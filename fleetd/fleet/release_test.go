@@ -31,7 +31,8 @@ func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, cable *brokert
 // stopsInVain gives a stop that reaches nobody yet, and returns its id.
 func (w *world) stopsInVain() string {
 	w.Helper()
-	p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna", "why": "children on the stage"}, nil)
+	p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna",
+		"why": "children on the stage"}, nil)
 	if p == nil || !p.Of(api.KindBroker) || len(w.Latched()) != 1 {
 		w.Fatalf("a stop without a broker: %v, held are %+v", p, w.Latched())
 	}
@@ -72,7 +73,8 @@ func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 		r9.LatchUnrecorded(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
 		w.until("fleetd sees it", func() bool { return w.latched("r9") == "wall1" })
 		p := w.releases("wall1")
-		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
+		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint,
+			"fleetd adopt r9") {
 			w.Errorf("a release of what an unknown client holds: %+v", p)
 		}
 	}, strict)

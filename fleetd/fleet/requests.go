@@ -33,8 +33,10 @@ func (f *Fleet) observed(next http.Handler) http.Handler {
 		r = r.WithContext(logs.With(r.Context(), slog.String("request", id)))
 		next.ServeHTTP(answer, r)
 		status, took := cmp.Or(answer.status, http.StatusOK), time.Since(began)
-		f.log.DebugContext(r.Context(), "request served", "method", r.Method, "path", r.URL.Path, "status", status, "took", took, "remote", r.RemoteAddr)
-		if r.Header.Get("Upgrade") == "" && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") { // these are open as long as somebody looks
+		f.log.DebugContext(r.Context(), "request served", "method", r.Method, "path", r.URL.Path, "status", status, "took", took, "remote",
+			r.RemoteAddr)
+		if r.Header.Get("Upgrade") == "" && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+			// these are open as long as somebody looks
 			f.metrics.RequestServed(r.Method, status, took)
 		}
 	})

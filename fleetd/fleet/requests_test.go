@@ -53,7 +53,8 @@ func TestLinesOfARequestAndACommandHaveTheirIDs(t *testing.T) {
 	log := &logged{}
 	inWorld(t, func(w *world) {
 		w.robot("r1")
-		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna", "why": "test"}, nil, "X-Request-Id", "proxy-7")
+		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna", "why": "test"}, nil,
+			"X-Request-Id", "proxy-7")
 		if line := log.line("stop issued", "request", "proxy-7"); line == nil {
 			t.Error("the line of a stop does not name the request")
 		}

@@ -67,7 +67,8 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 	// Age depends on this machine's clock. If the whole audit is too old, either the clock
 	// jumped ahead or nothing happened for so long; in both cases pruning can wait.
 	if keep := p.keep.Audit; keep >= 0 && !newest.IsZero() && newest.Before(now.Add(-keep)) {
-		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest, "clock", now, "older_than", keep)
+		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest, "clock", now,
+			"older_than", keep)
 		p.last = now
 		return
 	}
@@ -119,7 +120,8 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		}
 	}
 	p.last = now
-	if newest, err := db.Audit(ctx, store.AuditQuery{Limit: 1}); err == nil && len(newest) > 0 { // logged, because nobody who can change only the database can change the log
+	if newest, err := db.Audit(ctx, store.AuditQuery{Limit: 1}); err == nil && len(newest) > 0 {
+		// logged, because nobody who can change only the database can change the log
 		p.log.Info("head of the audit", "seq", newest[0].Seq, "hash", newest[0].Hash)
 	}
 }

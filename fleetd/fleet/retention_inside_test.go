@@ -42,7 +42,8 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 	leads := false
 	now := time.Now()
 	p := &pruner{
-		log: slog.New(slog.NewTextHandler(&log, nil)), keep: Retention{Audit: time.Hour, Commands: time.Hour, Events: time.Hour, Minutes: time.Hour, Measurements: time.Hour},
+		log: slog.New(slog.NewTextHandler(&log, nil)), keep: Retention{Audit: time.Hour, Commands: time.Hour, Events: time.Hour,
+			Minutes: time.Hour, Measurements: time.Hour},
 		leads: func() bool { return leads }, failed: func(what string, err error) { t.Error(what, err) },
 	}
 	p.prune(t.Context(), db, now)
@@ -55,7 +56,8 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 
 	leads = true
 	p.prune(t.Context(), db, now)
-	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.ActionPrune || notes[1].Who != "ben" {
+	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.ActionPrune ||
+		notes[1].Who != "ben" {
 		t.Errorf("the leader is to prune the old note: %v are left, %v", notes, err)
 	}
 	if left, err := db.CommandsByID(t.Context(), []string{"c1"}); err != nil || len(left) > 0 {
@@ -79,7 +81,9 @@ func TestHistoryIsPrunedEveryHour(t *testing.T) {
 		go func() { p.run(ctx, db); close(over) }()
 		defer func() { cancel(); <-over }()
 		for hour, want := range []int{1, 2, 3, 4, 4} { // a note is pruned at the first look after 90 minutes, and another one says so
-			if err := db.Tx(t.Context(), func(tx *store.Tx) error { return tx.Note(t.Context(), time.Now(), library.Note{Who: "ben"}) }); err != nil {
+			if err := db.Tx(t.Context(), func(tx *store.Tx) error {
+				return tx.Note(t.Context(), time.Now(), library.Note{Who: "ben"})
+			}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour - time.Second)

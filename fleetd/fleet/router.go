@@ -112,7 +112,8 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.E
 		f.rollouts.Wake()
 	}
 	if e := s.Event; e != nil {
-		f.persister.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
+		f.persister.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level),
+			Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 		f.teleop.ReceiveEvent(id, e)
 	}
 	if s.Answer != nil {

@@ -29,7 +29,8 @@ func (h headed) Authenticate(r *http.Request) (auth.Principal, error) {
 func (h headed) option(c *fleet.Config) { c.Dev, c.Authenticator = false, h }
 
 // ofLobby is a user of one site.
-var ofLobby = headed{"anna": auth.User{Name: "anna", Roles: []auth.Role{auth.Operator, auth.Author, auth.Releaser}, Sites: []string{"lobby"}}.Principal(auth.KindSession)}
+var ofLobby = headed{"anna": auth.User{Name: "anna", Roles: []auth.Role{auth.Operator, auth.Author, auth.Releaser},
+	Sites: []string{"lobby"}}.Principal(auth.KindSession)}
 
 // otherSite is the robot of another site; nothing else in an answer can contain this name.
 const otherSite = "x1-of-the-hall"
@@ -47,7 +48,8 @@ func twoSites(w *world) {
 	w.publish()
 	w.ring("museum", soundOf("gong", 100))
 	w.assign("museum", "r1", otherSite)
-	w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
+	w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil,
+		"If-Match", "*")
 	w.must("POST", "/activities/greet/publish", audit.Attribution{}, nil)
 	w.must("POST", "/activities/assignments", map[string]any{"activities": []string{"greet"}, "selector": both}, nil)
 	w.converged("r1")
@@ -97,7 +99,8 @@ func readings(w *world, batch, rollout string) map[string]string {
 			continue
 		}
 		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet",
-			"batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout, "sites": "lobby", "schedules": "lobby-open", "policies": "hall"} {
+			"batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout, "sites": "lobby", "schedules": "lobby-open",
+			"policies": "hall"} {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
@@ -132,7 +135,8 @@ func TestAlertsCommandsAndEventsAreListedOfOneSite(t *testing.T) {
 					t.Errorf("%s of the site %s: %d %s", list, site, status, body)
 				}
 			}
-			if status, body := request(w.T, w.Handler(), "GET", list+"?site=hall", nil, "As", "anna"); status != 403 || !strings.Contains(string(body), "anna does not have the site hall, but lobby") {
+			if status, body := request(w.T, w.Handler(), "GET", list+"?site=hall", nil, "As", "anna"); status != 403 ||
+				!strings.Contains(string(body), "anna does not have the site hall, but lobby") {
 				t.Errorf("a user of the lobby asks for %s of the hall: %d %s", list, status, body)
 			}
 		}
@@ -164,7 +168,9 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		slices.Sort(named)
-		want := strings.Fields("export-audit export-folder export-robots get-asset get-batch get-policy get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-policies list-robots list-rollout-robots list-rollouts list-schedules list-stops")
+		want := strings.Fields("export-audit export-folder export-robots get-asset get-batch get-policy get-rollout get-uses-act " +
+			"get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired " +
+			"list-events list-orphans list-pins list-policies list-robots list-rollout-robots list-rollouts list-schedules list-stops")
 		if !slices.Equal(named, want) {
 			t.Errorf("somebody of all sites finds %s in\n%v, want\n%v", otherSite, named, want)
 		}
@@ -180,7 +186,9 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "export-folder": 403, "verify-audit": 403,
-			"list-users": 403, "list-backups": 403, "list-notifications": 403, "list-receivers": 403, "list-routes": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
+			"list-users": 403, "list-backups": 403, "list-notifications": 403, "list-receivers": 403, "list-routes": 403,
+			"list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404,
+			"get-command": 404, "get-policy": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}
@@ -201,7 +209,8 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/acts/ring", "/assets/gong"} {
-			if p := w.ask("DELETE", path, nil, nil, "As", "anna"); p == nil || p.Status != 403 || strings.Contains(p.Detail+p.Hint, otherSite) || p.Hint == "" {
+			if p := w.ask("DELETE", path, nil, nil, "As", "anna"); p == nil || p.Status != 403 || strings.Contains(p.Detail+p.Hint, otherSite) ||
+				p.Hint == "" {
 				t.Errorf("delete %s, which a robot of another site has: %v", path, p)
 			}
 		}
@@ -215,7 +224,8 @@ func TestRobotThatLeavesTheSiteLeavesTheStream(t *testing.T) {
 		site := func(robot, is string) {
 			w.must("PUT", "/robots/"+robot+"/labels", map[string]any{"labels": map[string]string{"site": is}}, nil)
 		}
-		for _, page := range []struct{ what, query, as string }{{"of a user of the site", "", "anna"}, {"that shows the site", "?label=site%3Dlobby", ""}} {
+		for _, page := range []struct{ what, query, as string }{{"of a user of the site", "", "anna"},
+			{"that shows the site", "?label=site%3Dlobby", ""}} {
 			site("r1", "lobby")
 			site(otherSite, "hall")
 			w.sleep(time.Second)

@@ -17,7 +17,8 @@ func TestUnreadableSealKeyIsNoFaultOfTheDatabase(t *testing.T) {
 	}
 	log := &logged{}
 	inWorld(t, func(w *world) {
-		p := w.ask("PUT", "/receivers/crew", map[string]any{"kind": "webhook", "url": "https://hooks.example/a", "token": "tk_4711"}, nil, "X-Request-Id", "q-1")
+		p := w.ask("PUT", "/receivers/crew", map[string]any{"kind": "webhook", "url": "https://hooks.example/a", "token": "tk_4711"}, nil,
+			"X-Request-Id", "q-1")
 		if p == nil || p.Status != http.StatusServiceUnavailable || !strings.HasSuffix(p.Type, "seal-key-unreadable") {
 			t.Errorf("answered %+v", p)
 		}

@@ -70,7 +70,8 @@ func TestSelectorMeansTheSameRobotsEverywhere(t *testing.T) {
 			w.must("POST", "/desired", form{"mode": form{"mode": "ato"}, "selector": c.selector, "dry_run": true}, &desired)
 			var labelled api.LabelsResult
 			w.must("POST", "/labels", form{"set": map[string]string{"new": "x"}, "selector": c.selector, "dry_run": true}, &labelled)
-			for what, got := range map[string][]string{"list": listed, "table": exported, "command": commanded, "desired mode": append(desired.Updated, desired.Unchanged...), "labels": labelled.Updated} {
+			for what, got := range map[string][]string{"list": listed, "table": exported, "command": commanded,
+				"desired mode": append(desired.Updated, desired.Unchanged...), "labels": labelled.Updated} {
 				slices.Sort(got)
 				if strings.Join(got, " ") != c.want {
 					t.Errorf("%s of %s: %v, want %s", what, c.query, got, c.want)

@@ -32,8 +32,10 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 			must(admin, "POST", "/robots/"+robot+"/adopt", map[string]any{}, nil)
 			must(admin, "PUT", "/robots/"+robot+"/labels", map[string]any{"labels": map[string]string{"site": site}}, nil)
 		}
-		must(admin, "POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Operator, auth.Releaser}, Sites: []string{"lobby"}, Password: "a long password"}, nil)
-		must(admin, "POST", "/users", api.NewUser{Name: "ben", Roles: []auth.Role{auth.Operator}, Sites: []string{"hall", "lobby"}, Password: "a long password"}, nil)
+		must(admin, "POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Operator, auth.Releaser}, Sites: []string{"lobby"},
+			Password: "a long password"}, nil)
+		must(admin, "POST", "/users", api.NewUser{Name: "ben", Roles: []auth.Role{auth.Operator}, Sites: []string{"hall", "lobby"},
+			Password: "a long password"}, nil)
 		anna, ben := &browser{world: w}, &browser{world: w}
 		must(anna, "POST", "/session", api.Credentials{User: "anna", Password: "a long password"}, nil)
 		must(ben, "POST", "/session", api.Credentials{User: "ben", Password: "a long password"}, nil)
@@ -47,7 +49,8 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 			t.Errorf("the stream of anna begins with %s", text)
 		}
 		// What names a robot of another site is refused.
-		set := map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.3}}, "selector": map[string]any{"ids": []string{"r2"}}}
+		set := map[string]any{"config": map[string]any{"set": map[string]any{"low_battery": 0.3}},
+			"selector": map[string]any{"ids": []string{"r2"}}}
 		for _, c := range []struct {
 			method, path string
 			body         any
@@ -55,7 +58,8 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 			{"GET", "/robots/r2", nil}, {"GET", "/robots/r2/desired", nil}, {"GET", "/robots/r9", nil}, {"GET", "/robots/r2/teleop", nil},
 			{"POST", "/commands", setMode("ato", "r1", "r2")}, {"POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}},
 			{"POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "hall"}}}}},
-			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}}, {"GET", "/instance-certificates", nil},
+			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}},
+			{"GET", "/instance-certificates", nil},
 		} {
 			if p := anna.ask(c.method, c.path, c.body, nil); p == nil || p.Status != 403 || !p.Of(api.KindNotAllowed) || p.Hint == "" {
 				t.Errorf("%s %s: %v", c.method, c.path, p)

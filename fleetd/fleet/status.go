@@ -29,7 +29,8 @@ func (f *Fleet) Status() api.Status {
 // instanceList lists this instance, by what it knows of itself, and the others by their heartbeats.
 func (f *Fleet) instanceList(connected bool, now time.Time) []api.InstanceHealth {
 	own := f.instance()
-	all := []api.InstanceHealth{{Name: f.cfg.Name, This: true, Version: own.Version, StartedAt: own.StartedAt, Leads: own.Leads, Database: own.Database, Broker: connected}}
+	all := []api.InstanceHealth{{Name: f.cfg.Name, This: true, Version: own.Version, StartedAt: own.StartedAt, Leads: own.Leads,
+		Database: own.Database, Broker: connected}}
 	for _, i := range f.instances.List(now) {
 		if i.Name == f.cfg.Name {
 			all[0].HeardAt = schema.TimeOf(i.LastSeen)
@@ -37,7 +38,8 @@ func (f *Fleet) instanceList(connected bool, now time.Time) []api.InstanceHealth
 		}
 		there := connected && !i.Silent
 		all = append(all, api.InstanceHealth{
-			Name: i.Name, Version: i.Version, StartedAt: i.StartedAt, Leads: i.Leads && there, Database: i.Database, Broker: there, HeardAt: schema.TimeOf(i.LastSeen),
+			Name: i.Name, Version: i.Version, StartedAt: i.StartedAt, Leads: i.Leads && there, Database: i.Database, Broker: there,
+			HeardAt: schema.TimeOf(i.LastSeen),
 		})
 	}
 	return all

@@ -51,7 +51,8 @@ func TestNoRobotIsCalledUnknownBeforeTheRobotsWereRead(t *testing.T) {
 			w.Handler().ServeHTTP(answer, ask)
 			p, _ := schema.Decode[api.Problem](answer.Body.Bytes())
 			if answer.Code != 503 || !p.Of(api.KindLoading) || !strings.Contains(p.Hint, "try again") || answer.Header().Get("Retry-After") != "1" {
-				w.Errorf("%s %s before the robots were read: %d %v Retry-After %q", request.method, request.path, answer.Code, &p, answer.Header().Get("Retry-After"))
+				w.Errorf("%s %s before the robots were read: %d %v Retry-After %q", request.method, request.path, answer.Code, &p,
+					answer.Header().Get("Retry-After"))
 			}
 		}
 		if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "why": "a child"}, nil); p != nil {
@@ -107,12 +108,14 @@ func TestStopByLabelsBeforeTheRobotsWereReadIsALiveStop(t *testing.T) {
 				continue
 			}
 			w.until("the live stop is received", func() bool { return r.LiveStops() == liveStops+1 && strings.Contains(w.latched("r1"), b.Latch) })
-			if at := slices.IndexFunc(w.Latched(), func(l latch.LatchedStop) bool { return l.ID == b.Latch }); at < 0 || w.Latched()[at].Level != c.level {
+			if at := slices.IndexFunc(w.Latched(), func(l latch.LatchedStop) bool { return l.ID == b.Latch }); at < 0 ||
+				w.Latched()[at].Level != c.level {
 				w.Errorf("%s of %v is not listed with level %s", c.path, c.body, c.level)
 			}
 			latches = append(latches, b.Latch)
 		}
-		if p := w.ask("POST", "/commands", map[string]any{"verb": "safety/stop", "selector": ofSite, "dry_run": true}, nil); p == nil || !p.Of(api.KindLoading) {
+		if p := w.ask("POST", "/commands", map[string]any{"verb": "safety/stop", "selector": ofSite, "dry_run": true}, nil); p == nil ||
+			!p.Of(api.KindLoading) {
 			w.Errorf("a dry run: %v", p)
 		}
 		read()
@@ -124,7 +127,8 @@ func TestStopByStateBeforeTheRobotsWereReadSaysHowToStop(t *testing.T) {
 	beforeTheRobotsWereRead(t, func(w *world, r *fleettest.Robot, read func()) {
 		refused := func(path string, body map[string]any) *api.Problem {
 			p := w.ask("POST", path, body, nil)
-			if p == nil || !p.Of(api.KindLoading) || !strings.Contains(p.Hint, "--all") || !strings.Contains(p.Hint, "-l") || !strings.Contains(p.Hint, "name") {
+			if p == nil || !p.Of(api.KindLoading) || !strings.Contains(p.Hint, "--all") || !strings.Contains(p.Hint, "-l") ||
+				!strings.Contains(p.Hint, "name") {
 				w.Errorf("%s of %v: %v", path, body, p)
 				return &api.Problem{}
 			}
@@ -133,7 +137,8 @@ func TestStopByStateBeforeTheRobotsWereReadSaysHowToStop(t *testing.T) {
 		performing := map[string]any{"doing": []string{"performing"}}
 		refused("/stops", map[string]any{"selector": performing})
 		refused("/commands", map[string]any{"verb": "safety/stop", "selector": performing})
-		refused("/commands", map[string]any{"verb": "manual/stop", "selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "lobby"}}}})
+		refused("/commands", map[string]any{"verb": "manual/stop",
+			"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "lobby"}}}})
 		if n := len(w.Latched()); n != 0 {
 			w.Errorf("%d stops are latched", n)
 		}
@@ -150,7 +155,8 @@ func TestStopByStateBeforeTheRobotsWereReadSaysHowToStop(t *testing.T) {
 			w.Errorf("the detail is %q", p.Detail)
 		}
 		w.until("r1 is halted", func() bool { return count(r.Received(), "safety/halt") == 1 })
-		if p := refused("/commands", map[string]any{"verb": "manual/stop", "selector": map[string]any{"all": true}}); !strings.Contains(p.Detail, "1 robot") {
+		if p := refused("/commands", map[string]any{"verb": "manual/stop", "selector": map[string]any{"all": true}}); !strings.Contains(p.Detail,
+			"1 robot") {
 			w.Errorf("the detail is %q", p.Detail)
 		}
 		w.until("r1 stands", func() bool { return count(r.Received(), "manual/stop") == 1 })

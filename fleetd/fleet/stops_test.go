@@ -160,13 +160,18 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		// Nobody here knows which robots are in the museum; robots are asked themselves.
 		liveStops := r.LiveStops()
 		var third api.Batch
-		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
-		w.until("the live stop by label to be received", func() bool { return r.LiveStops() == liveStops+1 && strings.Contains(w.latched("r1"), third.Latch) })
+		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}},
+			&third)
+		w.until("the live stop by label to be received", func() bool {
+			return r.LiveStops() == liveStops+1 && strings.Contains(w.latched("r1"), third.Latch)
+		})
 
 		g.Mend()
 		w.persisted(b.Latch, second.Latch, third.Latch)
 		w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
-		if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil || !p.Of(api.KindInvalid) {
+		if p := w.ask("POST", "/stops",
+			map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil ||
+			!p.Of(api.KindInvalid) {
 			w.Errorf("a label that no robot has: %v", p)
 		}
 		if p := w.releases(b.Latch, second.Latch, third.Latch); p != nil {

@@ -44,7 +44,8 @@ func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 	if n := count(r.Received(), "safety/halt"); n != 1 {
 		t.Errorf("r1, which is not halted, was halted %d times", n)
 	}
-	if k := w.Status().RetainedCommands; len(k) != 1 || k[0].Topic != "robots/r1/cmd/op1/safety/halt" || k[0].Client != "op1" || !strings.Contains(k[0].Why, "would halt the robot") {
+	if k := w.Status().RetainedCommands; len(k) != 1 || k[0].Topic != "robots/r1/cmd/op1/safety/halt" || k[0].Client != "op1" ||
+		!strings.Contains(k[0].Why, "would halt the robot") {
 		t.Errorf("the status says %+v", k)
 	}
 	becomes(schema.SafetyEStop)

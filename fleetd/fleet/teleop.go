@@ -35,7 +35,8 @@ func (f *Fleet) releaseControl(ctx context.Context, p auth.Principal, robot, by,
 	}
 	one := selector.Selector{IDs: []string{robot}}
 	targets, _ := f.view.Targets(one, false)
-	x, problems := command.Expand(command.Request{Verb: "control/release", Args: args, Selector: one.String(), By: by, Why: why}, targets, f.Now(), func() string { return uuid.Must(uuid.NewV7()).String() })
+	x, problems := command.Expand(command.Request{Verb: "control/release", Args: args, Selector: one.String(), By: by, Why: why}, targets,
+		f.Now(), func() string { return uuid.Must(uuid.NewV7()).String() })
 	if len(problems) > 0 {
 		return fmt.Errorf("release control of %s: %w", robot, errors.New(problems[0].String()))
 	}

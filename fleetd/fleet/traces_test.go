@@ -52,7 +52,8 @@ func TestTraceReachesFromTheRequestToTheAnswer(t *testing.T) {
 	var sent struct {
 		Commands []struct{ ID string }
 	}
-	w.must("POST", "/commands", o, &sent, "Prefer", "wait=10", "Traceparent", "00-"+callerTrace+"-"+callerSpan+"-01", "X-Request-Id", "proxy-7")
+	w.must("POST", "/commands", o, &sent, "Prefer", "wait=10", "Traceparent", "00-"+callerTrace+"-"+callerSpan+"-01",
+		"X-Request-Id", "proxy-7")
 	if p := w.ask("GET", "/robots/r1", nil, nil, "Authorization", "Bearer "+token); p == nil {
 		t.Error("a wrong token was accepted")
 	}
@@ -64,16 +65,19 @@ func TestTraceReachesFromTheRequestToTheAnswer(t *testing.T) {
 	child(t, c, stopped.ID, "send safety/stop")
 
 	request := child(t, c, callerSpan, "POST /api/v1/commands")
-	wantAttrs(t, request, "http.route", "/api/v1/commands", "http.response.status_code", "202", "troupe.request", "proxy-7", "troupe.signed_in_by", "dev", "service.name", "fleetd")
+	wantAttrs(t, request, "http.route", "/api/v1/commands", "http.response.status_code", "202", "troupe.request", "proxy-7",
+		"troupe.signed_in_by", "dev", "service.name", "fleetd")
 	if !strings.Contains(request.Attrs["troupe.roles"], "operator") {
 		t.Errorf("roles: %q", request.Attrs["troupe.roles"])
 	}
 	child(t, c, request.ID, "transaction")
 	command := child(t, c, request.ID, "command sys/ping")
-	wantAttrs(t, command, "troupe.robot", "r1", "troupe.verb", "sys/ping", "troupe.command", sent.Commands[0].ID, "troupe.outcome", "SUCCEEDED")
+	wantAttrs(t, command, "troupe.robot", "r1", "troupe.verb", "sys/ping", "troupe.command", sent.Commands[0].ID, "troupe.outcome",
+		"SUCCEEDED")
 	child(t, c, command.ID, "send sys/ping")
 	wantAttrs(t, child(t, c, command.ID, "answer sys/ping"), "troupe.outcome", "SUCCEEDED")
-	for _, line := range []map[string]any{log.line("request served", "request", "proxy-7"), log.line("command settled", "command", sent.Commands[0].ID)} {
+	for _, line := range []map[string]any{log.line("request served", "request", "proxy-7"), log.line("command settled", "command",
+		sent.Commands[0].ID)} {
 		if line["trace_id"] != callerTrace {
 			t.Errorf("logged %v", line)
 		}

@@ -42,7 +42,8 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 		Open: func(session string) (replica.Conn, error) {
 			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
 				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
-				Leads: f.leadership.Leads, ConnectionChanged: f.leadership.ConnectionChanged, Replaced: f.leadership.Wake, RivalSeen: f.health.nameConflictSeen,
+				Leads: f.leadership.Leads, ConnectionChanged: f.leadership.ConnectionChanged, Replaced: f.leadership.Wake,
+				RivalSeen: f.health.nameConflictSeen,
 			}, f.publisher, session)
 			if err != nil {
 				return nil, err
@@ -77,7 +78,8 @@ func (f *Fleet) makeDispatcher() {
 		DeferIfReleasing: f.releases.DeferIfReleasing, Settled: f.commandSettled,
 	}
 	f.auditQueue = auditqueue.New(auditqueue.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
-	f.dispatcher, f.questions, f.auditor, f.orphanEnder = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphanEnder(d)
+	f.dispatcher, f.questions, f.auditor, f.orphanEnder = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d),
+		dispatch.NewOrphanEnder(d)
 }
 
 // makeIdentity makes this instance's identity with the broker.
@@ -95,8 +97,9 @@ func (f *Fleet) makeRevocations() {
 		Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
 	})
 	f.decommissions = decommissioner.New(decommissioner.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
-		Publish: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) }, Wake: f.publisher.Wake,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
+		Connection: f.view.Connection,
+		Publish:    func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) }, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
 			if err != nil {
@@ -127,7 +130,8 @@ func (f *Fleet) newScheduler() *scheduler.Scheduler {
 // newMeasurer makes what keeps measurements of robots.
 func (f *Fleet) newMeasurer() *measurer.Measurer {
 	return measurer.New(measurer.Deps{
-		Now: time.Now, Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Failed: f.health.databaseFailed, Adopted: f.view.Adopted,
+		Now: time.Now, Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Failed: f.health.databaseFailed,
+		Adopted: f.view.Adopted,
 	})
 }
 
@@ -142,15 +146,19 @@ func (f *Fleet) makeNotifier() {
 		f.notify.sealer = vault.FileSealer(strings.TrimSuffix(f.cfg.Spool, ".stops") + ".seal-key")
 	}
 	f.notify.alerts = &alerts.Source{
-		Now: f.Now, View: f.view, Acks: &change.Alerts{Deps: f.changes()}, Rollouts: f.rolloutChanges(), Schedules: &change.Schedules{Deps: f.changes()},
-		Backups: &change.Backups{Deps: f.changes()}, BackupAge: f.cfg.BackupAge,
+		Now: f.Now, View: f.view, Acks: &change.Alerts{Deps: f.changes()}, Rollouts: f.rolloutChanges(),
+		Schedules: &change.Schedules{Deps: f.changes()},
+		Backups:   &change.Backups{Deps: f.changes()}, BackupAge: f.cfg.BackupAge,
 	}
 	f.notify.sender = notifier.NewSender(notifier.SenderDeps{
-		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.Notifications.Allow}, Link: f.cfg.PublicURL,
+		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.Notifications.Allow},
+		Link: f.cfg.PublicURL,
 	})
 	f.notify.notifier = notifier.New(notifier.Deps{
-		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded, Alerts: f.notify.alerts.ForNotifications,
-		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(), Send: f.notify.sender.Send,
+		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Ready: f.view.Loaded,
+		Alerts: f.notify.alerts.ForNotifications,
+		SiteOf: func(robot string) string { return f.view.Labels(robot)[auth.SiteLabel] }, Save: f.notificationChanges(),
+		Send:   f.notify.sender.Send,
 		Tracer: f.tracer,
 	})
 }
@@ -170,7 +178,8 @@ func (f *Fleet) makeAccounts() (err error) {
 		firstAdmin = func(name, password string) { f.cfg.FirstAdmin(name, password, beside+".admin-password") }
 	}
 	f.accounts = accounts.New(accounts.Deps{
-		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificates.http != nil || f.cfg.BehindProxy,
+		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificates.http != nil ||
+			f.cfg.BehindProxy,
 		FirstAdmin: firstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: beside + ".accounts",
 		Provider: people, Refused: f.auditQueue.Add,
 		Rev: func(ctx context.Context) (int64, error) {
@@ -214,7 +223,8 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 		return fmt.Errorf("the fleet's keys: %w", err)
 	}
 	if f.vault.HasRootKey() {
-		f.log.Warn("the root's key is in the same folder as the intermediate's, so a thief of the folder controls the fleet: move it offline", "folder", f.cfg.CA, "file", vault.RootKeyFile)
+		f.log.Warn("the root's key is in the same folder as the intermediate's, so a thief of the folder controls the fleet: move it offline",
+			"folder", f.cfg.CA, "file", vault.RootKeyFile)
 	}
 	return nil
 }

@@ -217,7 +217,8 @@ func readSettings(text []byte) (string, []schema.Problem) {
 	}](text, MaxText)
 	if len(problems) == 0 && !schema.ValidID(s.Folder) {
 		problems = score.Locate(text, []schema.Problem{schema.NewProblem("/folder", score.CodeBadID,
-			fmt.Sprintf("%q cannot name a folder", s.Folder), "write folder: and a name of a to z, 0 to 9 and -, at most 63 characters, such as folder: museum")})
+			fmt.Sprintf("%q cannot name a folder", s.Folder),
+			"write folder: and a name of a to z, 0 to 9 and -, at most 63 characters, such as folder: museum")})
 	}
 	return s.Folder, problems
 }
@@ -246,7 +247,8 @@ func (f *Fleet) read(file File, objects map[Ref]string) []schema.Problem {
 		return nil
 	case "":
 		p := schema.NewProblem("", CodeNoKind, "the file does not say what it is",
-			"begin it with act:, story:, activity:, policy:, site: or schedule: and an id; plans of rollouts lie in "+Rollouts+"/, places in places/NAME.json, and other files have other extensions")
+			"begin it with act:, story:, activity:, policy:, site: or schedule: and an id; plans of rollouts lie in "+Rollouts+
+				"/, places in places/NAME.json, and other files have other extensions")
 		p.Line, p.Column = 1, 1
 		if _, problems := score.ReadYAML(text, MaxText); len(problems) > 0 {
 			return problems

@@ -33,6 +33,7 @@ func Write(name string, state State) (Exported, error) {
 	}
 	out.Files = append(out.Files, state.objects()...)
 	slices.SortFunc(out.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	out.Files = append(out.Files, File{Settings, fmt.Sprintf("# The name by which fleetd knows what is applied from this folder.\nfolder: %s\n", name)})
+	out.Files = append(out.Files, File{Settings, fmt.Sprintf("# The name by which fleetd knows what is applied from this folder.\n"+
+		"folder: %s\n", name)})
 	return out, nil
 }

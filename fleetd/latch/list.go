@@ -116,7 +116,8 @@ func (s *Stops) listed() []LatchedStop {
 		o := e.Request
 		if byID[o.ID] == nil {
 			h := of(o.ID)
-			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
+			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All,
+				append(h.Robots, o.Robots...)
 			h.Labels = o.Labels
 		}
 	}

@@ -139,7 +139,8 @@ func (w *world) start() {
 	yes, no := func() bool { return true }, func() bool { return false }
 	s, err := latch.New(latch.Deps{
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
-		Leads: yes, AnotherLeads: no, Instance: func(name string) bool { return name == "fleetd-b" }, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
+		Leads: yes, AnotherLeads: no, Instance: func(name string) bool { return name == "fleetd-b" },
+		Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
 		Session: func() string { return "s" }, Publish: w.answered,
 		Dispatcher: &w.nobody, Robots: &w.robots, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
 	})
@@ -218,7 +219,8 @@ func TestReleasedStopsStayReleasedAndOthersStayHeld(t *testing.T) {
 				n := 0
 				var try func(sequence string)
 				try = func(sequence string) {
-					if len(sequence) == most { // shorter sequences need no run of their own: R as the first event releases nothing, so R followed by a sequence is that sequence
+					if len(sequence) == most {
+						// shorter sequences need no run of their own: R as the first event releases nothing, so R followed by a sequence is that sequence
 						n++
 						(&world{T: t, db: g, spool: filepath.Join(dir, fmt.Sprint(n))}).try(sequence, n)
 						return

@@ -347,7 +347,8 @@ func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 		s.deps.Log.Error("stop not encoded", "stop", o.ID, "error", err)
 		return
 	}
-	if !s.deps.Releases.DeferIfReleasing(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
+	if !s.deps.Releases.DeferIfReleasing(c) && s.list.Load().waits(e) {
+		// in this order: a release removes its stops from waiting before it ends
 		s.deps.Dispatcher.SendNow(ctx, c)
 	}
 }

@@ -198,12 +198,15 @@ func answerTo(rows stop.Rows, o stop.Request) schema.Ack {
 		return schema.Ack{}
 	case stop.IDReused(rows, o):
 		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonIDReuse, Retry: schema.RetryAfterFix,
-			Detail: "a stop with this id was released, and fleetd latches an id once: robots that received this one have stopped, others have not; send it with an id that is new"}
+			Detail: "a stop with this id was released, and fleetd latches an id once: robots that received this one have stopped, others have " +
+				"not; send it with an id that is new"}
 	case !o.All && !slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }):
 		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
-			Detail: "nothing is latched: no robot of the fleet has this name or these labels; name other robots, or leave robots and labels out to stop all"}
+			Detail: "nothing is latched: no robot of the fleet has this name or these labels; name other robots, or leave robots and labels out " +
+				"to stop all"}
 	}
-	return schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + o.ID + " --why REASON releases it"}
+	return schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + o.ID +
+		" --why REASON releases it"}
 }
 
 // persistedByLeader are the entries that another instance has persisted.
@@ -275,7 +278,8 @@ func (s *Stops) publishAgain(ctx context.Context, db Store, robots []string) err
 	if err != nil {
 		return err
 	}
-	s.deps.Log.Warn("stops published again: robots do not report them, as after the restore of a database", "robots", strings.Join(robots, " "))
+	s.deps.Log.Warn("stops published again: robots do not report them, as after the restore of a database", "robots",
+		strings.Join(robots, " "))
 	s.deps.WakeOutbox()
 	return nil
 }

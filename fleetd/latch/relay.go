@@ -101,6 +101,7 @@ func (s *Stops) sendLatched(ctx context.Context, l stop.Latch) {
 // stopCommand is the command that latches a stop on one robot.
 func stopCommand(robot, id string, level schema.StopLevel, by, why string, at time.Time) (command.Command, error) {
 	v, _ := verb.Of("safety", verbOf(level))
-	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Latch: id, Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), By: by, Why: why}})
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Latch: id, Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), By: by,
+		Why: why}})
 	return command.Command{Robot: robot, Verb: v.ID(), Payload: payload, CreatedAt: at}, err
 }

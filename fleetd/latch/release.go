@@ -84,7 +84,8 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 }
 
 // persistRelease persists a release in one transaction. The worker calls it.
-func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
+func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by,
+	why string) (problems []schema.Problem, err error) {
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
 		now := s.deps.Now()

@@ -84,7 +84,8 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 func whyNotRemove(latched []stop.Latch, o stop.Request) string {
 	switch {
 	case !o.All:
-		return "it was for some robots, and the empty message that removes it would stop all: when all robots may stop, publish an empty retained message on this topic, then release the stop of that client"
+		return "it was for some robots, and the empty message that removes it would stop all: when all robots may stop, publish an empty " +
+			"retained message on this topic, then release the stop of that client"
 	case !slices.ContainsFunc(latched, func(l stop.Latch) bool { return l.Robot == "" && l.ID == o.ID }):
 		return "removing it now would stop all robots: fleetd removes it the next time that this stop is latched on all robots"
 	}

@@ -72,27 +72,28 @@ type Stops struct {
 	readings atomic.Int64 // of the latched stops from the database that have begun
 
 	// Owned by Run.
-	waiting        []spool.Entry                          // not persisted yet; N = 0 if not on the disk either
-	queued         queuedStops                            // the same, by id
-	stopIDs        map[string]map[string]bool             // ids of a client's stops, by client
-	latched        []stop.Latch                           // persisted
-	newest         int64                                  // number of the reading that latched is from
-	latchedOn      map[string]map[string]schema.StopLevel // levels of latched by id, by robot; those of all robots by ""
-	loaded         bool                                   // latched was read from the database
-	signedAgain    bool                                   // latched was checked for documents to be signed again
-	reportedSince  map[string]map[string]reportedStop     // by robot and id: stops that it reports and that are not persisted
-	reportedFirst  []stop.Request                         // stops that robots reported for the first time, to be persisted after persistReportedAfter
-	unspooledLive  []live                                 // taken out of the mailbox, not handled yet
-	queuedJobs     []*exclusiveJob                        // wait for the worker
-	due            bool                                   // persist when the worker is idle
-	busy           bool                                   // the worker has a job
-	removingClient string                                 // client whose empty message a removal awaits
-	removalArrived chan struct{}                          // capacity 1: it arrived
-	dirty          bool                                   // the snapshot is outdated
-	replies        []func()                               // called after the next snapshot
-	notHeld        []string                               // robots to which the latched stops are to be published again
-	sentLive       map[string]time.Time                   // when this instance sent the live stop with that id
-	publishedAgain map[string]time.Time                   // when the stops of a robot were published again last, because it did not report them
+	waiting       []spool.Entry                          // not persisted yet; N = 0 if not on the disk either
+	queued        queuedStops                            // the same, by id
+	stopIDs       map[string]map[string]bool             // ids of a client's stops, by client
+	latched       []stop.Latch                           // persisted
+	newest        int64                                  // number of the reading that latched is from
+	latchedOn     map[string]map[string]schema.StopLevel // levels of latched by id, by robot; those of all robots by ""
+	loaded        bool                                   // latched was read from the database
+	signedAgain   bool                                   // latched was checked for documents to be signed again
+	reportedSince map[string]map[string]reportedStop     // by robot and id: stops that it reports and that are not persisted
+	// stops that robots reported for the first time, to be persisted after persistReportedAfter
+	reportedFirst  []stop.Request
+	unspooledLive  []live               // taken out of the mailbox, not handled yet
+	queuedJobs     []*exclusiveJob      // wait for the worker
+	due            bool                 // persist when the worker is idle
+	busy           bool                 // the worker has a job
+	removingClient string               // client whose empty message a removal awaits
+	removalArrived chan struct{}        // capacity 1: it arrived
+	dirty          bool                 // the snapshot is outdated
+	replies        []func()             // called after the next snapshot
+	notHeld        []string             // robots to which the latched stops are to be published again
+	sentLive       map[string]time.Time // when this instance sent the live stop with that id
+	publishedAgain map[string]time.Time // when the stops of a robot were published again last, because it did not report them
 }
 
 // errEnded is the reason why a request is refused during shutdown.
@@ -164,7 +165,8 @@ func New(d Deps) (*Stops, error) {
 	s.spool, s.waiting, err = spool.Open(d.Spool)
 	if errors.Is(err, spool.ErrDamaged) { // fleetd must be able to stop robots even if it cannot read old stops
 		aside := fmt.Sprintf("%s.damaged-%d", d.Spool, d.Now().Unix())
-		d.Log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err, "to", aside)
+		d.Log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err,
+			"to", aside)
 		if err := os.Rename(d.Spool, aside); err != nil {
 			return nil, fmt.Errorf("move damaged stops away: %w", err)
 		}
@@ -236,7 +238,8 @@ func (s *Stops) append(o stop.Request) (spool.Entry, error) {
 	e, err := s.spool.Append(o)
 	if err != nil {
 		e.N = 0
-		s.deps.Log.Error("stop not kept on this machine; it is persisted only if the database takes it before fleetd ends", "stop", o.ID, "error", err)
+		s.deps.Log.Error("stop not kept on this machine; it is persisted only if the database takes it before fleetd ends", "stop", o.ID,
+			"error", err)
 	}
 	return e, err
 }

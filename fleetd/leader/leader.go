@@ -78,9 +78,11 @@ func Decide(f Facts, now time.Time) Decision {
 	case !f.HasLock:
 		return Decision{Role: Follows, Why: "no instance leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
-		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
+		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance",
+			Trust)}
 	case !f.Connected && away >= LinkGrace:
-		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", LinkGrace), Resign: true}
+		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", LinkGrace),
+			Resign: true}
 	case f.Predecessor != "" && now.Sub(f.HasLockSince) < Settle:
 		return Decision{Role: Waits, Why: f.Predecessor + " may not know yet that it is no longer the leader"}
 	case f.Predecessor != "":

@@ -84,7 +84,8 @@ func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (
 func (s *snapshot) resolveActivities(wanted []Pin) (pins []Pin, set joined, problems []schema.Problem) {
 	for i, w := range wanted {
 		if slices.ContainsFunc(wanted[:i], func(p Pin) bool { return p.ID == w.ID }) {
-			problems = append(problems, schema.NewProblem(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, w.ID+" is named twice", "name each activity once"))
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, w.ID+" is named twice",
+				"name each activity once"))
 			continue
 		}
 		v, found := s.assignable(Ref{KindActivity, w.ID}, w.Rev)
@@ -139,7 +140,8 @@ func (s *snapshot) joinActivities(pins []Pin) (joined, []schema.Problem) {
 	acts, from := map[string]score.Act{}, map[string]string{}
 	differs := func(i int, what, id, other string) {
 		found = append(found, schema.NewProblem(fmt.Sprintf("/activities/%d", i), CodeActDiffers,
-			fmt.Sprintf("%s and %s were published with different revisions of the %s %s", other, pins[i].ID, what, id), "publish both again: fleetd activity publish "+other+" "+pins[i].ID))
+			fmt.Sprintf("%s and %s were published with different revisions of the %s %s", other, pins[i].ID, what, id),
+			"publish both again: fleetd activity publish "+other+" "+pins[i].ID))
 	}
 	for i, p := range pins {
 		b := s.published[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
@@ -174,7 +176,8 @@ func (s *snapshot) joinActivities(pins []Pin) (joined, []schema.Problem) {
 	}
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
 		return joined{}, []schema.Problem{schema.NewProblem("/activities", score.CodeTooBig,
-			fmt.Sprintf("together with their acts the activities have %d bytes, robots accept at most %d", len(body), limit), "assign fewer, or shorten their acts")}
+			fmt.Sprintf("together with their acts the activities have %d bytes, robots accept at most %d", len(body), limit),
+			"assign fewer, or shorten their acts")}
 	}
 	set, problems := score.ParseActivities(body)
 	if errs := schema.Errors(append(problems, score.ValidateActivities(set)...)); len(errs) > 0 {
@@ -190,7 +193,8 @@ func (s *snapshot) hasSet(robot string, pins []Pin, set joined) bool {
 	was, _ := schema.Decode[schema.DesiredSet](old.Document)
 	same := was.Set == nil && set.body == nil || was.Set != nil && was.Set.SHA256 == set.sha256
 	return same && slices.Equal(old.Activities, pins) &&
-		!(old.DesiredRev > 0 && s.signer.MustSignAgain(was.Sig, was.Set, was.Released)) && s.reported(robot, schema.TopicDesiredActivities).HasSettled(old.DesiredRev)
+		!(old.DesiredRev > 0 && s.signer.MustSignAgain(was.Sig, was.Set, was.Released)) && s.reported(robot, schema.TopicDesiredActivities).
+		HasSettled(old.DesiredRev)
 }
 
 // setActivities sets the activities of a robot, and adds its new desired document to the

@@ -230,7 +230,8 @@ func ApplyFolder(rows Rows, f Folder, by audit.Attribution) (Applied, []FileProb
 		t := f.Texts[i]
 		at := Ref{t.Kind, c.ID}
 		if earlier, twice := first[at]; twice && c.ID != "" {
-			p := schema.NewProblem("/"+string(at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", at.ID, at.Kind, earlier), "give one of them another name, or remove one file")
+			p := schema.NewProblem("/"+string(at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", at.ID, at.Kind,
+				earlier), "give one of them another name, or remove one file")
 			c.Problems = append(c.Problems, score.Locate(t.Body, []schema.Problem{p})...)
 		} else {
 			first[at] = t.Path
@@ -295,11 +296,14 @@ func startFolder(rows Rows, f Folder, by audit.Attribution) (Applied, *snapshot,
 		old, known := s.assets[a.Name]
 		switch earlier, twice := first[a.Name]; {
 		case !schema.ValidID(a.Name):
-			found = append(found, FileProblem{file.Path, schema.NewProblem("", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", a.Name), "rename the file: a to z, 0 to 9 and -, at most 63 characters")})
+			found = append(found, FileProblem{file.Path, schema.NewProblem("", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset",
+				a.Name), "rename the file: a to z, 0 to 9 and -, at most 63 characters")})
 		case twice:
-			found = append(found, FileProblem{file.Path, schema.NewProblem("", score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the asset in %s", a.Name, earlier), "rename one of the files")})
+			found = append(found, FileProblem{file.Path, schema.NewProblem("", score.CodeDuplicateID,
+				fmt.Sprintf("%s is also the name of the asset in %s", a.Name, earlier), "rename one of the files")})
 		case known && old.SHA256 != a.SHA256 && old.Media.Kind() != a.Media.Kind():
-			found = append(found, FileProblem{file.Path, schema.NewProblem("", CodeTaken, fmt.Sprintf("%s is a %s in fleetd, and this is a %s", a.Name, old.Media.Kind(), a.Media.Kind()), "rename the file, or delete the old asset first: fleetd asset delete "+a.Name)})
+			found = append(found, FileProblem{file.Path, schema.NewProblem("", CodeTaken, fmt.Sprintf("%s is a %s in fleetd, and this is a %s",
+				a.Name, old.Media.Kind(), a.Media.Kind()), "rename the file, or delete the old asset first: fleetd asset delete "+a.Name)})
 		default:
 			done := AppliedAsset{Path: file.Path, Asset: a, Before: old}
 			if known && old.SHA256 == a.SHA256 {
@@ -460,13 +464,16 @@ func (s *snapshot) removeUnused(remove []Ref, out *Applied, by audit.Attribution
 			}
 		}
 		if len(users) > 0 {
-			found = append(found, FileProblem{Problem: schema.NewProblem("", CodeInUse, fmt.Sprintf("%s is not in the folder any more, and is used by %s", r.Of, strings.Join(users, "; ")),
-				"apply without --prune; prune when nothing uses it any more, such as after the rollout, or put its file back")})
+			found = append(found,
+				FileProblem{Problem: schema.NewProblem("", CodeInUse, fmt.Sprintf("%s is not in the folder any more, and is used by %s", r.Of,
+					strings.Join(users, "; ")),
+					"apply without --prune; prune when nothing uses it any more, such as after the rollout, or put its file back")})
 			continue
 		}
 		if r.Of.Kind == KindAsset {
 			s.changes.Removed = append(s.changes.Removed, r.Of.ID)
-			s.note(by, audit.ActionDelete, r.Of.String(), "the folder no longer has it").Before = audit.JSON(map[string]string{"sha256": r.Asset.SHA256})
+			s.note(by, audit.ActionDelete, r.Of.String(), "the folder no longer has it").Before = audit.JSON(
+				map[string]string{"sha256": r.Asset.SHA256})
 			s.revalidateUsers(r.Of.ID)
 		}
 	}

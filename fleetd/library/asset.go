@@ -69,7 +69,8 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	case known && old.SHA256 == a.SHA256:
 		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleFor(old)}, nil
 	case known && old.Media.Kind() != a.Media.Kind():
-		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
+		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, fmt.Sprintf("%s is a %s, and this is a %s", name,
+			old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
 		return Uploaded{}, []schema.Problem{allTooBig(rows.FileBytes + a.Size)}
 	}
@@ -94,7 +95,8 @@ func PutFile(rows Rows, sha256 string, body []byte, by audit.Attribution) (Chang
 		return Changes{}, problems
 	}
 	if is := digest(body); is != sha256 {
-		return Changes{}, []schema.Problem{schema.NewProblem("/digest", "bad_value", fmt.Sprintf("the body has the digest %s, not %s", is, sha256), "send exactly the bytes of this digest")}
+		return Changes{}, []schema.Problem{schema.NewProblem("/digest", "bad_value", fmt.Sprintf("the body has the digest %s, not %s", is,
+			sha256), "send exactly the bytes of this digest")}
 	}
 	media, details, problems := CheckFile("file", body)
 	switch {
@@ -109,7 +111,8 @@ func PutFile(rows Rows, sha256 string, body []byte, by audit.Attribution) (Chang
 }
 
 func allTooBig(size int64) schema.Problem {
-	return schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", size, MaxFiles), "delete unused assets; their space is free a day later")
+	return schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", size, MaxFiles),
+		"delete unused assets; their space is free a day later")
 }
 
 // CheckFile returns the media type of a file and what its header says, or why it cannot be an asset with this name.
@@ -131,13 +134,15 @@ func CheckFile(name string, body []byte) (Media, Details, []schema.Problem) {
 
 func checkMedia(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
-		return "", []schema.Problem{schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
+		return "", []schema.Problem{schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name),
+			"write a to z, 0 to 9 and -, at most 63 characters")}
 	}
 	if len(body) == 0 {
 		return "", []schema.Problem{schema.NewProblem("", "empty", "the file is empty", "send the file as the body")}
 	}
 	if len(body) > score.MaxAsset {
-		return "", []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots accept at most %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
+		return "", []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots accept at most %d", len(body),
+			score.MaxAsset), "make it shorter, or compress it")}
 	}
 	media, ok := MediaOf(body)
 	if !ok {
@@ -145,7 +150,8 @@ func checkMedia(name string, body []byte) (Media, []schema.Problem) {
 		if head := body[:min(len(body), 1024)]; bytes.Contains(head, []byte("<svg")) {
 			hint = "send PNG or JPEG for a face: robots do not support SVG, which may contain programs and load other files"
 		}
-		return "", []schema.Problem{schema.NewProblem("", CodeUnknownMedia, "its contents are of no media type that robots support, whatever its name", hint)}
+		return "", []schema.Problem{schema.NewProblem("", CodeUnknownMedia,
+			"its contents are of no media type that robots support, whatever its name", hint)}
 	}
 	return media, nil
 }
@@ -224,7 +230,8 @@ func DeleteAsset(rows Rows, name string, by audit.Attribution) (Changes, []schem
 		for _, u := range uses {
 			who = append(who, u.String())
 		}
-		return Changes{}, []schema.Problem{schema.NewProblem("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these without it, and assign them again")}
+		return Changes{}, []schema.Problem{schema.NewProblem("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "),
+			"publish these without it, and assign them again")}
 	}
 	old := s.assets[name]
 	delete(s.assets, name)

@@ -13,8 +13,9 @@ func TestMediaTypeIsDetectedFromBytes(t *testing.T) {
 	for body, want := range map[string]Media{
 		"RIFF\x24\x00\x00\x00WAVEfmt ": MediaWAV, "OggS\x00\x02": MediaOgg, "fLaC\x00": MediaFLAC, "ID3\x04\x00": MediaMP3,
 		"\xff\xfb\x90\x64": MediaMP3, "\xff\xf3\x40\xc0": MediaMP3, "\x89PNG\r\n\x1a\n": MediaPNG, "\xff\xd8\xff\xe0": MediaJPEG,
-		"RIFF\x24\x00\x00\x00AVI ": "", "RIFF": "", "GIF89a": "", "<svg/>": "", "": "", "\xff\xfb": "", "\xff\xfe\x00\x00": "", "\xff\xff\xff\xff": "",
-		"MZ\x90\x00": "", "<html>": "", "OggX": "",
+		"RIFF\x24\x00\x00\x00AVI ": "", "RIFF": "", "GIF89a": "", "<svg/>": "", "": "", "\xff\xfb": "", "\xff\xfe\x00\x00": "",
+		"\xff\xff\xff\xff": "",
+		"MZ\x90\x00":       "", "<html>": "", "OggX": "",
 	} {
 		if got, ok := MediaOf([]byte(body)); got != want || ok != (want != "") {
 			t.Errorf("%q is detected as %q, want %q", body, got, want)
@@ -69,7 +70,8 @@ func TestStoryWithTooLargeFilesIsNotPublished(t *testing.T) {
 		saved, _ := Save(w.rows(), KindStory, storyText("x", acts[:n]), nil, w.by("x"))
 		w.apply(t, saved.Changes)
 		p, problems := Publish(w.rows(), KindStory, "x", nil, w.by("x"))
-		if accepted != (len(problems) == 0) || !accepted && (problems[0].Pointer != "/assets" || !strings.Contains(problems[0].Detail, "together")) {
+		if accepted != (len(problems) == 0) || !accepted && (problems[0].Pointer != "/assets" || !strings.Contains(problems[0].Detail,
+			"together")) {
 			t.Errorf("%d files of 15 MiB: %v", n, problems)
 		}
 		w.apply(t, p.Changes)

@@ -45,7 +45,8 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && s.reported(robot, schema.TopicDesiredStory).HasSettled(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) &&
+			s.reported(robot, schema.TopicDesiredStory).HasSettled(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Updated = append(out.Updated, robot)
@@ -80,7 +81,8 @@ func (s *snapshot) resolveStory(a Assignment) (_ Assignment, v Revision, problem
 		a.Apply = schema.ApplyNextAct
 	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
 	default:
-		problems = append(problems, schema.NewProblem("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start"))
+		problems = append(problems, schema.NewProblem("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply),
+			"write next_act, now or next_start"))
 	}
 	if a.Story != "" {
 		var found []schema.Problem
@@ -167,14 +169,16 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 		return Revision{}, problems
 	}
 	if e.Rev == 0 {
-		return Revision{}, []schema.Problem{schema.NewProblem("/"+string(at.Kind), CodeNotPublished, at.String()+" is only a draft", "publish it first")}
+		return Revision{}, []schema.Problem{schema.NewProblem("/"+string(at.Kind), CodeNotPublished, at.String()+" is only a draft",
+			"publish it first")}
 	}
 	if rev == 0 {
 		rev = e.Rev
 	}
 	v, ok := s.revisions[revisionKey{at, rev}]
 	if !ok {
-		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "leave out the revision for the newest")}
+		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at,
+			rev, e.Rev), "leave out the revision for the newest")}
 	}
 	var gone []string
 	for act := range s.published[revisionKey{at, rev}].Acts {
@@ -184,7 +188,8 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 	}
 	if len(gone) > 0 {
 		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeActGone,
-			fmt.Sprintf("revision %d of %s contains deleted acts: %s", rev, at, joinSorted(gone)), fmt.Sprintf("recover them, or publish the %s without them", at.Kind))}
+			fmt.Sprintf("revision %d of %s contains deleted acts: %s", rev, at, joinSorted(gone)),
+			fmt.Sprintf("recover them, or publish the %s without them", at.Kind))}
 	}
 	return v, nil
 }

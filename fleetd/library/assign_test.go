@@ -19,7 +19,8 @@ func TestWithdrawalReachesRobotsWithoutADocumentInTheDatabase(t *testing.T) {
 	}
 	robots := []string{"r1", "r2"}
 	story, problems := Assign(rows, Assignment{Robots: robots}, w.by(""))
-	if d := story.Changes.Defaults; len(problems) > 0 || len(d) != 1 || d[0].Robot != "r1" || d[0].DesiredRev != 6 || len(story.Unchanged) != 1 {
+	if d := story.Changes.Defaults; len(problems) > 0 || len(d) != 1 || d[0].Robot != "r1" || d[0].DesiredRev != 6 ||
+		len(story.Unchanged) != 1 {
 		t.Errorf("the story: %v %+v", problems, story)
 	}
 	set, problems := AssignActivities(rows, ActivitiesAssignment{Robots: robots}, w.by(""))
@@ -34,7 +35,8 @@ func TestAssigningWhatARobotRejectedIsANewAttempt(t *testing.T) {
 	for _, step := range []struct {
 		reported schema.ReportedRev
 		updated  int
-	}{{schema.ReportedRev{}, 1}, {schema.ReportedRev{Rev: 1}, 0}, {schema.ReportedRev{Rev: 1, Unfulfilled: true}, 1}, {schema.ReportedRev{Rev: 1, Unfulfilled: true}, 0}} {
+	}{{schema.ReportedRev{}, 1}, {schema.ReportedRev{Rev: 1}, 0}, {schema.ReportedRev{Rev: 1, Unfulfilled: true}, 1},
+		{schema.ReportedRev{Rev: 1, Unfulfilled: true}, 0}} {
 		rows := w.rows()
 		rows.Reported = func(string, schema.TopicKind) schema.ReportedRev { return step.reported }
 		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
@@ -54,7 +56,8 @@ func publishTour(t *testing.T, w *world) {
 		kind Kind
 		id   string
 		text []byte
-	}{{KindAct, "a", actText("a", "smile")}, {KindStory, "tour", storyText("tour", []string{"a"})}, {KindActivity, "greet", activityText("greet", []string{"a"})}} {
+	}{{KindAct, "a", actText("a", "smile")}, {KindStory, "tour", storyText("tour", []string{"a"})},
+		{KindActivity, "greet", activityText("greet", []string{"a"})}} {
 		saved, _ := Save(w.rows(), d.kind, d.text, nil, w.by(""))
 		w.apply(t, saved.Changes)
 		published, problems := Publish(w.rows(), d.kind, d.id, nil, w.by(""))
@@ -82,7 +85,8 @@ func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
 		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
 		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []Pin{{ID: "greet"}}, Robots: []string{"r1"}}, w.by(""))
 		if len(problems)+len(found) > 0 || len(story.Updated) != step.updated || len(set.Updated) != step.updated {
-			t.Errorf("release key %v: %v %v, story %v, activities %v, want %d", step.release != nil, problems, found, story.Updated, set.Updated, step.updated)
+			t.Errorf("release key %v: %v %v, story %v, activities %v, want %d", step.release != nil, problems, found, story.Updated, set.Updated,
+				step.updated)
 		}
 		w.apply(t, story.Changes)
 		w.apply(t, set.Changes)

@@ -37,7 +37,8 @@ const orderColumn = "order"
 func layoutOf(kind Kind) layout {
 	switch kind {
 	case KindAct:
-		return layout{kind, "actions", reflect.TypeFor[score.Act](), score.Wire, map[string]string{"act": "action.act", "method": "action.method"}, ','}
+		return layout{kind, "actions", reflect.TypeFor[score.Act](), score.Wire, map[string]string{"act": "action.act",
+			"method": "action.method"}, ','}
 	case KindActivity:
 		return layout{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil, ','}
 	}
@@ -142,7 +143,9 @@ func (s layout) write(rows []map[string]string) ([]byte, error) {
 			found[column] = true
 		}
 	}
-	header := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(s.rank(a), s.rank(b)), cmp.Compare(a, b)) })
+	header := slices.SortedFunc(maps.Keys(found), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.rank(a), s.rank(b)), cmp.Compare(a, b))
+	})
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	w.UseCRLF = false

@@ -42,15 +42,20 @@ func TestEveryDraftSurvivesAList(t *testing.T) {
 			return score.Action{Do: score.Say{Text: score.Text{"en": text.Draw(t, "text")}, Voice: text.Draw(t, "voice")}}
 		}
 		volume := rapid.Float64Range(0, 1).Draw(t, "volume")
-		a := score.Act{ID: "a", Name: score.Text{"de": text.Draw(t, "name")}, Method: score.MethodExclusive, Labels: map[string]string{"site.x": text.Draw(t, "label")},
+		a := score.Act{ID: "a", Name: score.Text{"de": text.Draw(t, "name")}, Method: score.MethodExclusive,
+			Labels:     map[string]string{"site.x": text.Draw(t, "label")},
 			Parameters: map[string]score.Parameter{"p": {Type: "string", Default: text.Draw(t, "default")}, "q": {Type: "number"}},
-			Actions: []score.Action{say(), {Method: score.MethodExclusive, Do: score.PerformAct{Act: "b", With: map[string]string{"x": text.Draw(t, "with")}}},
+			Actions: []score.Action{say(),
+				{Method: score.MethodExclusive, Do: score.PerformAct{Act: "b", With: map[string]string{"x": text.Draw(t, "with")}}},
 				{StartMS: 5, Do: score.Group{Actions: []score.Action{say(), {Do: score.Group{Actions: []score.Action{say()}}}}}},
 				{Do: score.Sound{Sound: "s", Volume: &volume, Loop: true}},
 				{Do: score.Screen{Choices: []score.Choice{{ID: "c", Text: score.Text{"en": text.Draw(t, "choice")}}}}}}}
-		s := score.Story{ID: "s", Name: score.Text{"en": "S"}, Languages: []string{"en", "de"}, Repeat: score.Repeat{Times: 3}, OnActError: score.ActError{Retries: 2},
-			Acts: []score.Step{{Act: "a", With: map[string]string{"p": text.Draw(t, "with")}, FinishBeforePause: true}, {Act: "b", OnResume: "skip"}}}
-		v := score.Activity{ID: "v", Name: score.Text{"en": "V"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureSolitary, Launch: score.Launch{When: text.Draw(t, "when"), For: "3s"},
+		s := score.Story{ID: "s", Name: score.Text{"en": "S"}, Languages: []string{"en", "de"}, Repeat: score.Repeat{Times: 3},
+			OnActError: score.ActError{Retries: 2},
+			Acts: []score.Step{{Act: "a", With: map[string]string{"p": text.Draw(t, "with")}, FinishBeforePause: true},
+				{Act: "b", OnResume: "skip"}}}
+		v := score.Activity{ID: "v", Name: score.Text{"en": "V"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureSolitary,
+			Launch:      score.Launch{When: text.Draw(t, "when"), For: "3s"},
 			Permissions: map[string]bool{"while_charging": true, "while_moving": false}, Acts: []score.Step{{Act: "a"}}}
 		sameAgain(t, KindAct, [][]byte{encode(a), encode(score.Act{ID: "empty"})})
 		sameAgain(t, KindStory, [][]byte{encode(s)})
@@ -149,7 +154,8 @@ func TestImportSavesAllOrNothing(t *testing.T) {
 	}
 	// What performs an act that is left out is left out, too.
 	some := []Source{{KindAct, []byte(`{"act":"bad"}`)}, {KindAct, actText("good", "smile")}, {KindStory, storyText("of-bad", []string{"good", "bad"})}}
-	if done, _ = Import(w.rows(), some, nil, true, w.by("")); len(done.Saved) != 3 || done.Saved[0].Entry.ID != "" || done.Saved[1].Entry.ID != "good" || done.Saved[2].Entry.ID != "" {
+	if done, _ = Import(w.rows(), some, nil, true, w.by("")); len(done.Saved) != 3 || done.Saved[0].Entry.ID != "" ||
+		done.Saved[1].Entry.ID != "good" || done.Saved[2].Entry.ID != "" {
 		t.Errorf("without what is wrong: %+v", done)
 	}
 	if done, _ = Import(w.rows(), some[:1], nil, true, w.by("")); done.Saved != nil {

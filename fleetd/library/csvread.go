@@ -92,10 +92,12 @@ func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, false
 	header, err := r.Read()
 	if err != nil {
-		return Sheet{}, []SheetProblem{cellFault(1, "", CodeNoList, "the list has no header", "begin it with the names of the columns, such as story,order,act")}
+		return Sheet{}, []SheetProblem{cellFault(1, "", CodeNoList, "the list has no header",
+			"begin it with the names of the columns, such as story,order,act")}
 	}
 	if len(header) > maxColumns {
-		return Sheet{}, []SheetProblem{cellFault(1, "", score.CodeTooMany, fmt.Sprintf("the list has %d columns, at most %d are read", len(header), maxColumns), "remove those that are empty")}
+		return Sheet{}, []SheetProblem{cellFault(1, "", score.CodeTooMany, fmt.Sprintf("the list has %d columns, at most %d are read",
+			len(header), maxColumns), "remove those that are empty")}
 	}
 	s, out, found := readHeader(header, mapped)
 	s.separator = separator
@@ -139,7 +141,8 @@ func belowTitle(text []byte, mapped map[string]string, found []SheetProblem) []S
 			continue
 		}
 		if _, out, _ := readHeader(header, mapped); out.Kind != "" {
-			return []SheetProblem{cellFault(1, "", CodeNoList, fmt.Sprintf("the names of the columns are in row %d, below a title", i+2), "delete the rows above it")}
+			return []SheetProblem{cellFault(1, "", CodeNoList, fmt.Sprintf("the names of the columns are in row %d, below a title", i+2),
+				"delete the rows above it")}
 		}
 	}
 	return found
@@ -182,7 +185,8 @@ func readHeader(header []string, mapped map[string]string) (layout, Sheet, []She
 	case has("act") && has("type"):
 		out.Kind = KindAct
 	default:
-		return layout{}, out, []SheetProblem{cellFault(1, "", CodeNoList, "the header names no kind of list", "it needs a column story or activity, or both act and type; map a header to one of these")}
+		return layout{}, out, []SheetProblem{cellFault(1, "", CodeNoList, "the header names no kind of list",
+			"it needs a column story or activity, or both act and type; map a header to one of these")}
 	}
 	s := layoutOf(out.Kind)
 	var found []SheetProblem
@@ -296,7 +300,8 @@ func (s layout) numberOf(cell string, whole bool) (json.RawMessage, error) {
 		if part = cmp.Or(part, "0"); len(part) == 3 {
 			part += "0" // which is no group of thousands
 		}
-		return nil, fmt.Errorf("%s is %s%s if the sign groups thousands, and %s.%s if it begins decimals; write the one that you mean", cell, m[1], m[3], m[1], part)
+		return nil, fmt.Errorf("%s is %s%s if the sign groups thousands, and %s.%s if it begins decimals; write the one that you mean", cell,
+			m[1], m[3], m[1], part)
 	}
 	if m := manyGroups.FindStringSubmatch(cell); m != nil && oneGroup.FindString(cell) == "" {
 		return nil, fmt.Errorf("%q has signs between its thousands; write its digits without them", cell)

@@ -34,11 +34,13 @@ func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 		}
 		switch {
 		case own == "" && len(groups) == 0:
-			found = append(found, cellFault(r.row, out.Columns[id].Header, CodeBadCell, "the first row has no "+string(s.kind), "write its id; rows below without one belong to it"))
+			found = append(found, cellFault(r.row, out.Columns[id].Header, CodeBadCell, "the first row has no "+string(s.kind),
+				"write its id; rows below without one belong to it"))
 			return found
 		case own != "" && own != name:
 			if row, twice := first[own]; twice {
-				found = append(found, cellFault(r.row, out.Columns[id].Header, score.CodeDuplicateID, fmt.Sprintf("%s begins again; its rows began at row %d", own, row), "put its rows together"))
+				found = append(found, cellFault(r.row, out.Columns[id].Header, score.CodeDuplicateID,
+					fmt.Sprintf("%s begins again; its rows began at row %d", own, row), "put its rows together"))
 			}
 			name, first[own] = own, r.row
 			groups = append(groups, nil)
@@ -47,7 +49,8 @@ func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 	}
 	for _, rows := range groups {
 		if len(rows) > maxOfEntry {
-			found = append(found, cellFault(rows[0].row, "", score.CodeTooMany, fmt.Sprintf("it has %d rows, at most %d are read", len(rows), maxOfEntry), "split it in two"))
+			found = append(found, cellFault(rows[0].row, "", score.CodeTooMany, fmt.Sprintf("it has %d rows, at most %d are read", len(rows),
+				maxOfEntry), "split it in two"))
 			continue
 		}
 		e, problems := s.readEntry(out.Columns, rows)
@@ -84,7 +87,8 @@ func (s layout) readEntry(columns []ImportColumn, rows []record) (SheetEntry, []
 		for i, cell := range r.cells {
 			if cell = strings.TrimSpace(cell); i >= len(columns) || columns[i].Field == "" || cell == "" {
 				if i >= len(columns) && cell != "" {
-					add(cellFault(r.row, "", CodeBadCell, fmt.Sprintf("cell %d has no header", i+1), "give its column a header, or quote texts with the separator in them"))
+					add(cellFault(r.row, "", CodeBadCell, fmt.Sprintf("cell %d has no header", i+1),
+						"give its column a header, or quote texts with the separator in them"))
 				}
 				continue
 			}
@@ -109,7 +113,8 @@ func (s layout) readEntry(columns []ImportColumn, rows []record) (SheetEntry, []
 				into = whole
 			}
 			if old, again := at(into, path); again && string(old) != string(v) {
-				add(cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field), "write the fields of the "+string(s.kind)+" itself in one row"))
+				add(cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field),
+					"write the fields of the "+string(s.kind)+" itself in one row"))
 			}
 			put(into, path, v)
 		}
@@ -143,7 +148,8 @@ func nest(items []*item) (top []*item, found []SheetProblem) {
 	slices.SortStableFunc(items, func(a, b *item) int { return slices.Compare(a.place, b.place) })
 	for i, it := range items {
 		if i > 0 && slices.Equal(items[i-1].place, it.place) {
-			found = append(found, cellFault(it.row, orderColumn, CodeBadCell, fmt.Sprintf("row %d has this place, too", items[i-1].row), "give each its own"))
+			found = append(found, cellFault(it.row, orderColumn, CodeBadCell, fmt.Sprintf("row %d has this place, too", items[i-1].row),
+				"give each its own"))
 		}
 		if len(it.place) == 1 {
 			top = append(top, it)
@@ -151,7 +157,8 @@ func nest(items []*item) (top []*item, found []SheetProblem) {
 		}
 		k := slices.IndexFunc(items[:i], func(o *item) bool { return slices.Equal(o.place, it.place[:len(it.place)-1]) })
 		if k < 0 {
-			found = append(found, cellFault(it.row, orderColumn, CodeBadCell, "there is no group at the place before its last dot", "add the row of the group, or write a place without a dot"))
+			found = append(found, cellFault(it.row, orderColumn, CodeBadCell, "there is no group at the place before its last dot",
+				"add the row of the group, or write a place without a dot"))
 			continue
 		}
 		items[k].inner = append(items[k].inner, it)

@@ -74,7 +74,8 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 		return Removal{}, problems
 	}
 	if performing := s.performers(id); kind == KindAct && len(performing) > 0 {
-		return Removal{}, []schema.Problem{schema.NewProblem("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(performing), "publish them without it first")}
+		return Removal{}, []schema.Problem{schema.NewProblem("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(performing),
+			"publish them without it first")}
 	}
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
@@ -147,7 +148,8 @@ func (i Impact) problems(e Expect) []schema.Problem {
 	}
 	if len(unsaid) > 0 {
 		found = append(found, schema.NewProblem("/expect/clear", CodeConfirm,
-			"robots would be left without a default story: "+joinSorted(unsaid), "name these stories to confirm, or assign their robots another one first"))
+			"robots would be left without a default story: "+joinSorted(unsaid),
+			"name these stories to confirm, or assign their robots another one first"))
 	}
 	return found
 }
@@ -206,7 +208,8 @@ func (s *snapshot) removeAct(e Entry, act string, by audit.Attribution) (Sequenc
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
-		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("same as revision %d; act %s was taken out of older ones, which became the revisions between", i.Rev, act))
+		e = s.reissue(e, newest.sequence(), newest, by,
+			fmt.Sprintf("same as revision %d; act %s was taken out of older ones, which became the revisions between", i.Rev, act))
 		s.noteEffect(by, audit.ActionReissue, fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why, "")
 	}
 	i.Rev = e.Rev
@@ -249,10 +252,12 @@ func (s *snapshot) removeActFromDraft(e Entry, draft sequence, act string, by au
 	_, problems := s.validate(e.Kind, text)
 	problems = append(problems, schema.Problem{
 		Pointer: "/acts", Severity: schema.SeverityWarning, Code: CodeActRemoved,
-		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind), Hint: fmt.Sprintf("save the %s to clear this warning", e.Kind),
+		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind),
+		Hint:   fmt.Sprintf("save the %s to clear this warning", e.Kind),
 	})
 	s.setDraft(e, text, problems, by)
-	s.noteEffect(by, audit.ActionShorten, fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted", fmt.Sprintf("it was at %v", draft.places(act)))
+	s.noteEffect(by, audit.ActionShorten, fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted",
+		fmt.Sprintf("it was at %v", draft.places(act)))
 }
 
 // unassign takes a story or activity away from these robots, which have it in this revision;

@@ -42,7 +42,8 @@ func (s *snapshot) save(kind Kind, text []byte, draftRev *int64, by audit.Attrib
 		if *draftRev == 0 { // the author did not know of it
 			detail = fmt.Sprintf("%s %s has a draft already: revision %d%s", kind, id, old.DraftRev, byWhom(old.ChangedBy))
 		}
-		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d", old.DraftRev))}
+		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d",
+			old.DraftRev))}
 	}
 	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
 		return Saved{Entry: old, Unchanged: true}, nil

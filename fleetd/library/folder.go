@@ -28,7 +28,8 @@ func PublishAll(rows Rows, texts []Source, assets []Asset, by audit.Attribution)
 		problems = append(problems, withIndex(i, schema.Errors(c.Problems))...)
 		at := Ref{texts[i].Kind, c.ID}
 		if j, twice := first[at]; twice && c.ID != "" {
-			problems = append(problems, schema.NewProblem(fmt.Sprintf("/%d/%s", i, at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in text %d", at.ID, at.Kind, j), "give one of them another name, or leave one out"))
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/%d/%s", i, at.Kind), score.CodeDuplicateID,
+				fmt.Sprintf("%s is also the name of the %s in text %d", at.ID, at.Kind, j), "give one of them another name, or leave one out"))
 		} else {
 			first[at] = i
 		}

@@ -19,7 +19,8 @@ func TestFolderIsPublishedAsAWhole(t *testing.T) {
 		texts []Source
 		want  string // code and pointer of the problem
 	}{
-		{"an act that cannot be valid", []Source{evening, encore, bow, {KindAct, actText("last", "wrong")}}, score.CodeOutOfRange + " /3/actions/0/end_ms"},
+		{"an act that cannot be valid", []Source{evening, encore, bow, {KindAct, actText("last", "wrong")}}, score.CodeOutOfRange +
+			" /3/actions/0/end_ms"},
 		{"a story without its act", []Source{bow, evening}, score.CodeUnknownAct + " /1/acts/0/act"},
 		{"one act twice", []Source{bow, encore, bow}, score.CodeDuplicateID + " /2/act"},
 	} {
@@ -36,7 +37,8 @@ func TestFolderIsPublishedAsAWhole(t *testing.T) {
 	for _, v := range done.Changes.Revisions {
 		order = append(order, v.ID)
 	}
-	if !slices.Equal(order, []string{"bow", "encore", "evening", "idle"}) || done.Results[0].Revision.ID != "evening" || done.Results[0].Revision.Rev != 1 {
+	if !slices.Equal(order, []string{"bow", "encore", "evening", "idle"}) || done.Results[0].Revision.ID != "evening" ||
+		done.Results[0].Revision.Rev != 1 {
 		t.Errorf("published %q; the first result is %+v", order, done.Results[0].Revision)
 	}
 }

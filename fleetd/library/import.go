@@ -16,8 +16,8 @@ type Imported struct {
 }
 
 // Import plans to save texts as drafts, in YAML of fleetd's own form if they are JSON. If one has
-// errors it saves none, or with skipWrong those without errors. An act counts as known if a draft without errors exists, so that acts and the stories
-// of them can be imported before anything is published. A draft with the same content stays
+// errors it saves none, or with skipWrong those without errors. An act counts as known if a draft without errors exists, so that acts and
+// the stories of them can be imported before anything is published. A draft with the same content stays
 // as it is.
 func Import(rows Rows, texts []Source, assets []Asset, skipWrong bool, by audit.Attribution) (Imported, []schema.Problem) {
 	s, problems := newSnapshot(rows)
@@ -36,7 +36,8 @@ func Import(rows Rows, texts []Source, assets []Asset, skipWrong bool, by audit.
 	for i, c := range out.Checked {
 		at := Ref{texts[i].Kind, c.ID}
 		if c.ID != "" && first[at] {
-			out.Checked[i].Problems = append(c.Problems, schema.NewProblem("/"+string(at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is twice among what is imported", at), "give one of them another name"))
+			out.Checked[i].Problems = append(c.Problems, schema.NewProblem("/"+string(at.Kind), score.CodeDuplicateID,
+				fmt.Sprintf("%s is twice among what is imported", at), "give one of them another name"))
 		}
 		first[at] = true
 		if len(schema.Errors(out.Checked[i].Problems)) > 0 {

@@ -36,7 +36,8 @@ func (m Media) Kind() score.AssetKind {
 
 // Extension returns the end of the name of such a file.
 func (m Media) Extension() string {
-	return map[Media]string{MediaWAV: ".wav", MediaOgg: ".ogg", MediaMP3: ".mp3", MediaFLAC: ".flac", MediaPNG: ".png", MediaJPEG: ".jpg", MediaJSON: ".json"}[m]
+	return map[Media]string{MediaWAV: ".wav", MediaOgg: ".ogg", MediaMP3: ".mp3", MediaFLAC: ".flac", MediaPNG: ".png", MediaJPEG: ".jpg",
+		MediaJSON: ".json"}[m]
 }
 
 // AnyMedia returns one of the media types of a kind, for a file of which only the kind is known.

@@ -37,7 +37,8 @@ func (s *snapshot) misfits(robots []string, capsOf CapsOf, contents ...score.Pub
 		if c == nil {
 			continue
 		}
-		caps := schema.Caps{Units: c.Units, Points: c.Points, Languages: c.Languages, Actions: c.Actions, Truncated: c.Truncated} // what FitStory reads
+		// what FitStory reads
+		caps := schema.Caps{Units: c.Units, Points: c.Points, Languages: c.Languages, Actions: c.Actions, Truncated: c.Truncated}
 		key := string(encode(caps))
 		if byBody[key] == nil {
 			byBody[key] = &body{caps: caps}
@@ -88,7 +89,8 @@ func (s *snapshot) unplayable(files []score.Asset, caps schema.Caps) (found []sc
 			takes = append(takes, u.Formats...)
 		}
 		if len(takes) > 0 {
-			found = append(found, schema.NewProblem("/assets/"+f.Name, CodeFormat, fmt.Sprintf("the %s %s is %s, and the %s takes %s", f.Kind, f.Name, a.Details.Format, kind, strings.Join(takes, ", ")),
+			found = append(found, schema.NewProblem("/assets/"+f.Name, CodeFormat, fmt.Sprintf("the %s %s is %s, and the %s takes %s", f.Kind,
+				f.Name, a.Details.Format, kind, strings.Join(takes, ", ")),
 				"convert the file, upload it under the same name, and publish and assign this again"))
 		}
 	}

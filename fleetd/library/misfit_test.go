@@ -27,11 +27,13 @@ func TestFormatThatABodyDoesNotPlayIsAMisfit(t *testing.T) {
 		"no speaker":                  {nil, 0},
 	} {
 		found := s.unplayable(files, schema.Caps{Units: c.units})
-		if len(found) != c.want || c.want == 1 && (found[0].Code != CodeFormat || found[0].Detail != "the sound gong is mp3, and the speaker takes wav-pcm16") {
+		if len(found) != c.want || c.want == 1 &&
+			(found[0].Code != CodeFormat || found[0].Detail != "the sound gong is mp3, and the speaker takes wav-pcm16") {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
-	if found := s.unplayable([]score.Asset{{Name: "gong", Kind: score.AssetSound, SHA256: "earlier"}}, schema.Caps{Units: []schema.Unit{speaker("wav-pcm16")}}); len(found) > 0 {
+	if found := s.unplayable([]score.Asset{{Name: "gong", Kind: score.AssetSound, SHA256: "earlier"}},
+		schema.Caps{Units: []schema.Unit{speaker("wav-pcm16")}}); len(found) > 0 {
 		t.Errorf("earlier bytes of the name: %v", found)
 	}
 }

@@ -141,9 +141,12 @@ func (w *world) request(rt *rapid.T) {
 	case 2:
 		kind, id = KindActivity, activity
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign", "save, publish and assign", "activity", "set", "set", "publish", "folder", "apply folder", "apply folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign",
+		"save, publish and assign", "activity", "set", "set", "publish", "folder", "apply folder", "apply folder", "assign", "delete", "delete",
+		"recover"}).Draw(rt, "request") {
 	case "act":
-		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "what it does")))
+		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable",
+			"performs:a", "performs:b", "performs:d"}).Draw(rt, "what it does")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
 	case "save, publish and assign": // the most common sequence
@@ -156,7 +159,8 @@ func (w *world) request(rt *rapid.T) {
 		w.publish(rt, KindActivity, activity)
 	case "set":
 		robots := rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3"}), 0, 2).Draw(rt, "robots")
-		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]Pin{nil, {{ID: "v"}}, {{ID: "w"}}, {{ID: "v"}, {ID: "w"}}, {{ID: "v", Rev: 1}, {ID: "w"}}, {{ID: "v", Rev: 2}}, {{ID: "v"}, {ID: "v"}}}).Draw(rt, "set"), Robots: robots})
+		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]Pin{nil, {{ID: "v"}}, {{ID: "w"}}, {{ID: "v"}, {ID: "w"}},
+			{{ID: "v", Rev: 1}, {ID: "w"}}, {{ID: "v", Rev: 2}}, {{ID: "v"}, {ID: "v"}}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 2).Draw(rt, "with acts")...)
 	case "apply folder":
@@ -169,7 +173,8 @@ func (w *world) request(rt *rapid.T) {
 			{KindActivity, activityText(activity, []string{act})},
 		}[rapid.IntRange(0, 2).Draw(rt, "from"):])
 	case "assign":
-		a := Assignment{Story: story, Rev: int64(rapid.IntRange(0, 3).Draw(rt, "rev")), Robots: rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}), 0, 3).Draw(rt, "robots")}
+		a := Assignment{Story: story, Rev: int64(rapid.IntRange(0, 3).Draw(rt, "rev")),
+			Robots: rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}), 0, 3).Draw(rt, "robots")}
 		if rapid.IntRange(0, 9).Draw(rt, "take back") == 0 {
 			a.Story = ""
 		}
@@ -177,7 +182,8 @@ func (w *world) request(rt *rapid.T) {
 	case "asset":
 		before, by := w.revisionsOf(), w.by("")
 		name := rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset")
-		body := fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), name+rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text"))
+		body := fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"),
+			name+rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text"))
 		up, problems := PutAsset(w.rows(), name, body, by)
 		needed, found := PutAsset(w.read(ForPutAsset(name)), name, body, by)
 		alike(rt, "put an asset", up, needed, problems, found)
@@ -229,7 +235,8 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	if len(problems) > 0 {
 		return
 	}
-	agreed := Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}
+	agreed := Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots,
+		Clear: dry.Impact.Clears}
 	for name, e := range map[string]Expect{
 		"one story more":    {Stories: agreed.Stories + 1, Activities: agreed.Activities, Robots: agreed.Robots, Clear: agreed.Clear},
 		"one activity more": {Stories: agreed.Stories, Activities: agreed.Activities + 1, Robots: agreed.Robots, Clear: agreed.Clear},
@@ -258,7 +265,8 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 		}
 		want := w.left(revisionKey{at, was.Rev}, kind, id)
 		if got := w.contents(w.revisions[revisionKey{at, now.Rev}]); got != want {
-			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.ID, was.Rev, now.Rev, got, want)
+			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.ID, was.Rev,
+				now.Rev, got, want)
 		}
 	}
 	touched := map[string]bool{}
@@ -284,7 +292,8 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 		if now.DesiredRev != was.DesiredRev {
 			touched[robot] = true
 		}
-		if want := w.left(revisionKey{Ref{KindStory, was.Story}, was.Rev}, kind, id); now.Story == "" && want != "" && !w.entries[Ref{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
+		if want := w.left(revisionKey{Ref{KindStory, was.Story}, was.Rev}, kind, id); now.Story == "" && want != "" &&
+			!w.entries[Ref{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
 			rt.Fatalf("%s performed %q, %s %s was deleted, and it performs %q of %q", robot, w.performs(was), kind, id, w.performs(now), now.Story)
 		}
 		if (was.Story != now.Story || was.Rev != now.Rev) != (was.DesiredRev != now.DesiredRev) {
@@ -345,11 +354,13 @@ func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {
 	}
 	face := schema.Unit{ID: "face", Kind: schema.UnitFace}
 	caps := map[string]*schema.Caps{"r1": {Units: []schema.Unit{face}}, "r2": {}, "r4": {Session: "another"}}
-	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3", "r4"}, Caps: func(robot string) *schema.Caps { return caps[robot] }}, w.by(""))
+	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3", "r4"},
+		Caps: func(robot string) *schema.Caps { return caps[robot] }}, w.by(""))
 	if len(problems) > 0 || fmt.Sprint(out.Updated) != "[r1 r2 r3 r4]" {
 		t.Fatalf("updated %v, %v", out.Updated, problems)
 	}
-	if len(out.Misfits) != 1 || out.Misfits[0].ID != "x" || fmt.Sprint(out.Misfits[0].Robots) != "[r2 r4]" || out.Misfits[0].Problems[0].Code != "no_unit" {
+	if len(out.Misfits) != 1 || out.Misfits[0].ID != "x" || fmt.Sprint(out.Misfits[0].Robots) != "[r2 r4]" ||
+		out.Misfits[0].Problems[0].Code != "no_unit" {
 		t.Fatalf("misfits %+v", out.Misfits)
 	}
 }
@@ -390,7 +401,8 @@ func TestTextWithoutValidKindOrIDIsRefused(t *testing.T) {
 		t.Fatalf("got %v", problems)
 	}
 	for _, text := range []string{"actions: []", "act: Not An Id\nactions: []"} {
-		if saved, problems := Save(newWorld().rows(), KindAct, []byte(text), nil, audit.Attribution{}); len(problems) == 0 || !saved.Changes.Empty() {
+		if saved, problems := Save(newWorld().rows(), KindAct, []byte(text), nil, audit.Attribution{}); len(problems) == 0 ||
+			!saved.Changes.Empty() {
 			t.Errorf("%q was saved", text)
 		}
 	}

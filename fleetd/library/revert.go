@@ -81,7 +81,8 @@ func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Pr
 	for _, robot := range robots {
 		back := s.defaults[robot].Previous
 		if back == nil {
-			out.Skipped = append(out.Skipped, SkippedRobot{robot, schema.NewProblem("", CodeNotFound, "its story was never changed", "assign a story")})
+			out.Skipped = append(out.Skipped, SkippedRobot{robot, schema.NewProblem("", CodeNotFound, "its story was never changed",
+				"assign a story")})
 			continue
 		}
 		why, judged := unassignable[*back]

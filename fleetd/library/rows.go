@@ -149,5 +149,6 @@ type Changes struct {
 
 // Empty reports whether there is nothing to apply.
 func (c Changes) Empty() bool {
-	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Sets)+len(c.Files)+len(c.Assets)+len(c.Removed)+len(c.Outbox)+len(c.Notes) == 0
+	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Sets)+len(c.Files)+len(c.Assets)+len(c.Removed)+len(c.Outbox)+
+		len(c.Notes) == 0
 }

@@ -63,14 +63,17 @@ type revisionKey struct {
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, signer: rows.Signer, reported: rows.Reported, actIDs: rows.ActIDs,
-		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, replacedBy: map[revisionKey]int64{},
-		acts: map[string]score.Act{}, published: map[revisionKey]publishedSequence{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
+		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{},
+		replacedBy: map[revisionKey]int64{},
+		acts:       map[string]score.Act{}, published: map[revisionKey]publishedSequence{}, assets: map[string]Asset{}, catalogue: rows.Catalogue,
+		faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}
 	if s.reported == nil {
 		s.reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
-		return []schema.Problem{schema.NewProblem("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
+		return []schema.Problem{schema.NewProblem("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev,
+			v.Kind, v.ID, problems[0]), "")}
 	}
 	for _, e := range rows.Entries {
 		s.entries[Ref{e.Kind, e.ID}] = e
@@ -130,9 +133,11 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	e, ok := s.entries[Ref{kind, id}]
 	switch {
 	case !ok:
-		return e, []schema.Problem{schema.NewProblem("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), fmt.Sprintf("fleetd %s list lists them", kind))}
+		return e, []schema.Problem{schema.NewProblem("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id),
+			fmt.Sprintf("fleetd %s list lists them", kind))}
 	case e.Deleted():
-		return e, []schema.Problem{schema.NewProblem("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it again")}
+		return e, []schema.Problem{schema.NewProblem("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)),
+			"recover it, or save it again")}
 	}
 	return e, nil
 }
@@ -188,7 +193,8 @@ func (s *snapshot) put(e Entry) {
 // publish adds body, which needs those files, as the next revision of e.
 func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by audit.Attribution, why string) (Entry, Revision) {
 	e.Rev++
-	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
+	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body,
+		CreatedAt: by.At, CreatedBy: by.Who, Why: why}
 	s.revisions[revisionKey{Ref{e.Kind, e.ID}, v.Rev}] = v
 	s.changes.Revisions = append(s.changes.Revisions, v)
 	s.put(e)

@@ -18,10 +18,12 @@ func TestListsAsSpreadsheetsWriteThem(t *testing.T) {
 	}
 	utf16 := strings.Join(strings.Split("story\tact\n", ""), "\x00") + "\x00"
 	for name, c := range map[string]struct{ text, want string }{
-		"a line for Excel":         {"sep=;\r\n" + story, "Evening"},
-		"lines end with CR":        {strings.ReplaceAll(story, "\r\n", "\r"), "Evening"},
-		"a title":                  {"Plan for the hall;;;;\r\n;;;;\r\n" + story, "the names of the columns are in row 3, below a title; delete the rows above it"},
-		"Windows-1252":             {strings.Replace(story, "Evening", "Begr\xfc\xdfung", 1), "byte FC is not UTF-8; it is 'ü' in Latin-1, in which the file seems to be saved; save it as CSV UTF-8, as spreadsheets call it"},
+		"a line for Excel":  {"sep=;\r\n" + story, "Evening"},
+		"lines end with CR": {strings.ReplaceAll(story, "\r\n", "\r"), "Evening"},
+		"a title": {"Plan for the hall;;;;\r\n;;;;\r\n" + story,
+			"the names of the columns are in row 3, below a title; delete the rows above it"},
+		"Windows-1252": {strings.Replace(story, "Evening", "Begr\xfc\xdfung", 1),
+			"byte FC is not UTF-8; it is 'ü' in Latin-1, in which the file seems to be saved; save it as CSV UTF-8, as spreadsheets call it"},
 		"UTF-16":                   {"\xff\xfe" + utf16, "the file is UTF-16 text; save it as CSV UTF-8, as spreadsheets call it"},
 		"UTF-16 without a mark":    {utf16, "the file is UTF-16 text without a byte order mark; save it as CSV UTF-8, as spreadsheets call it"},
 		"a name without language":  {strings.Replace(story, "name.en", "name", 1), `"name" is no field of a list of this kind; write name.en: it has a column for each of its parts`},
@@ -30,14 +32,16 @@ func TestListsAsSpreadsheetsWriteThem(t *testing.T) {
 		"a number with a fraction": {wait(",", "12000.0"), "12000"},
 		"an exponent":              {wait(",", "1.2E+04"), "1.2E+04"},
 		"thousands by a comma":     {wait(",", `"12,000"`), "12,000 is 12000 if the sign groups thousands, and 12.0 if it begins decimals; write the one that you mean"},
-		"thousands by a point":     {wait(";", "12.000"), "12.000 is 12000 if the sign groups thousands, and 12.0 if it begins decimals; write the one that you mean"},
-		"a padded number":          {wait(",", "05000"), "05000 is 5000 in decimal and 2560 in octal; write 5000 or 2560"},
-		"many thousands":           {wait(",", `"1,200,000"`), `"1,200,000" has signs between its thousands; write its digits without them`},
-		"a decimal comma":          {head(";", "0,4"), "0.4"},
-		"three decimals":           {head(",", "1.125"), "1.125"},
-		"three decimals, perhaps":  {head(";", "1,125"), "1,125 is 1125 if the sign groups thousands, and 1.1250 if it begins decimals; write the one that you mean"},
-		"the written decimals":     {head(";", "1,1250"), "1.1250"},
-		"no number":                {head(",", "NaN"), "NaN is not a number that a robot can use; write a finite number"},
+		"thousands by a point": {wait(";", "12.000"),
+			"12.000 is 12000 if the sign groups thousands, and 12.0 if it begins decimals; write the one that you mean"},
+		"a padded number": {wait(",", "05000"), "05000 is 5000 in decimal and 2560 in octal; write 5000 or 2560"},
+		"many thousands":  {wait(",", `"1,200,000"`), `"1,200,000" has signs between its thousands; write its digits without them`},
+		"a decimal comma": {head(";", "0,4"), "0.4"},
+		"three decimals":  {head(",", "1.125"), "1.125"},
+		"three decimals, perhaps": {head(";", "1,125"),
+			"1,125 is 1125 if the sign groups thousands, and 1.1250 if it begins decimals; write the one that you mean"},
+		"the written decimals": {head(";", "1,1250"), "1.1250"},
+		"no number":            {head(",", "NaN"), "NaN is not a number that a robot can use; write a finite number"},
 	} {
 		list, found := ReadCSV([]byte(c.text), nil)
 		switch {

@@ -61,7 +61,8 @@ func (s *snapshot) summary(e Entry, lookup score.Lookup) Summary {
 	valid := len(schema.Errors(e.Problems)) == 0
 	if e.Kind == KindAct {
 		a, _ := score.ParseAct(e.Draft)
-		out := Summary{Edited: e.Rev == 0 || string(encode(a.Sorted())) != string(s.current(e).Body), Languages: a.Languages(), Steps: len(a.Actions)}
+		out := Summary{Edited: e.Rev == 0 || string(encode(a.Sorted())) != string(s.current(e).Body), Languages: a.Languages(),
+			Steps: len(a.Actions)}
 		if valid {
 			t, _ := score.ActTimeline(a, lookup)
 			out.LengthMS = t.LengthMS
@@ -70,7 +71,8 @@ func (s *snapshot) summary(e Entry, lookup score.Lookup) Summary {
 	}
 	draft, _ := parseSequence(e.Kind, e.Draft)
 	published := s.published[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]
-	out := Summary{Edited: e.Rev == 0 || string(draft.source()) != string(published.sequence().source()), Languages: draft.Languages, Steps: len(draft.Acts)}
+	out := Summary{Edited: e.Rev == 0 || string(draft.source()) != string(published.sequence().source()), Languages: draft.Languages,
+		Steps: len(draft.Acts)}
 	if len(out.Languages) == 0 {
 		found := map[string]bool{}
 		for _, id := range draft.ActIDs() {

@@ -141,7 +141,8 @@ func (d *director) delete(words []string) {
 	if expect == nil && len(problems) == 0 {
 		d.say("would change %d stories and update %d robots; would clear %v", len(r.Impact.Stories), r.Impact.Robots, r.Impact.Clears)
 		for _, i := range append(r.Impact.Stories, r.Impact.Activities...) {
-			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.ID, i.After, i.Before, i.Rev, i.Repinned, i.Cleared, i.DraftOnly)
+			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.ID, i.After, i.Before, i.Rev, i.Repinned,
+				i.Cleared, i.DraftOnly)
 		}
 		if !r.Changes.Empty() {
 			d.t.Fatal("a dry run changes something")
@@ -214,7 +215,8 @@ func (d *director) message(m Message) string {
 		d.t.Fatalf("no blob %s", m.Target)
 	}
 	if m.Topic == schema.TopicDesiredActivities {
-		return fmt.Sprintf("desired revision %d to %s: %s", d.w.sets[m.Target].DesiredRev, m.Target, cmp.Or(joinPins(d.w.sets[m.Target].Activities), "no activities"))
+		return fmt.Sprintf("desired revision %d to %s: %s", d.w.sets[m.Target].DesiredRev, m.Target,
+			cmp.Or(joinPins(d.w.sets[m.Target].Activities), "no activities"))
 	}
 	desired, _ := schema.Decode[schema.DesiredStory](m.Payload)
 	if desired.Story == nil {
@@ -225,7 +227,8 @@ func (d *director) message(m Message) string {
 
 // textOf returns the text that was given to fileOf.
 func textOf(f File) string {
-	return strings.TrimRight(strings.TrimPrefix(string(f.Body), "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"), ".")
+	return strings.TrimRight(strings.TrimPrefix(string(f.Body),
+		"RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"), ".")
 }
 
 func (d *director) show() {

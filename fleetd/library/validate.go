@@ -40,7 +40,8 @@ func (s *snapshot) checkTexts(texts []Source, assets []Asset) []Checked {
 	check := func(i int) {
 		out[i].ID, out[i].Problems = s.validate(texts[i].Kind, texts[i].Body)
 		if errors := schema.Errors(out[i].Problems); len(errors) > 1 && listed >= maxListed {
-			out[i].Problems = []schema.Problem{errors[0], schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed", len(errors)-1), "correct the other texts first, then check again")}
+			out[i].Problems = []schema.Problem{errors[0], schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed", len(errors)-1),
+				"correct the other texts first, then check again")}
 		}
 		listed += len(out[i].Problems)
 	}
@@ -135,7 +136,8 @@ func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (strin
 		return id, problems
 	}
 	if !slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Pointer == pointer }) {
-		problems = append(problems, schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "write a to z, 0 to 9 and -, at most 63 characters"))
+		problems = append(problems, schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id),
+			"write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	return "", problems
 }
@@ -157,7 +159,8 @@ func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.P
 		case ok && e.Rev == 0:
 			problems[i].Code = CodeActDraft
 			problems[i].Detail = fmt.Sprintf("act %s is only a draft", id)
-			problems[i].Hint = fmt.Sprintf("publish it first: fleetd act publish %s; or both together: fleetd %s publish %s --with-act %[1]s", id, by.Kind, by.ID)
+			problems[i].Hint = fmt.Sprintf("publish it first: fleetd act publish %s; or both together: fleetd %s publish %s --with-act %[1]s", id,
+				by.Kind, by.ID)
 		default:
 			switch near := schema.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near {
 			case "":

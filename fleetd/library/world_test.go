@@ -32,7 +32,8 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, blobs: map[string]SetBlob{}, assets: map[string]Asset{}, files: map[string]File{}}
+	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
+		sets: map[string]ActivitySet{}, blobs: map[string]SetBlob{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
 // rows returns the whole library, with the newest revisions, those that robots have, and
@@ -54,7 +55,8 @@ func (w *world) rows(also ...Pin) Rows {
 	slices.Sort(rows.ActIDs)
 	for at, v := range w.revisions {
 		performed := func(d Default) bool { return at.Kind == KindStory && d.Story == at.ID && d.Rev == at.rev }
-		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || at.Kind == KindActivity && w.assigned(Pin{at.ID, at.rev}) || slices.Contains(also, Pin{at.ID, at.rev}) {
+		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) ||
+			at.Kind == KindActivity && w.assigned(Pin{at.ID, at.rev}) || slices.Contains(also, Pin{at.ID, at.rev}) {
 			rows.Revisions = append(rows.Revisions, v)
 		}
 	}
@@ -107,7 +109,8 @@ func (r *worldReader) Entries(kind Kind, ids ...string) {
 
 func (r *worldReader) Uses(kinds []Kind, of ...Ref) {
 	for at, e := range r.w.entries {
-		if slices.Contains(kinds, at.Kind) && !e.Deleted() && (refersTo(RefsOfDraft(at.Kind, e.Draft), of) || refersTo(r.w.refs(revisionKey{at, e.Rev}), of)) {
+		if slices.Contains(kinds, at.Kind) && !e.Deleted() && (refersTo(RefsOfDraft(at.Kind, e.Draft), of) ||
+			refersTo(r.w.refs(revisionKey{at, e.Rev}), of)) {
 			r.Newest(at.Kind, at.ID)
 		}
 	}
@@ -142,7 +145,8 @@ func (r *worldReader) RobotSets() {
 func (r *worldReader) Assigned(of ...Ref) {
 	among := func(kind Kind, p Pin) bool {
 		at := Ref{kind, p.ID}
-		return slices.Contains(of, at) || refersTo(r.w.refs(revisionKey{at, p.Rev}), of) || refersTo(r.w.refs(revisionKey{at, r.w.entries[at].Rev}), of)
+		return slices.Contains(of, at) || refersTo(r.w.refs(revisionKey{at, p.Rev}), of) ||
+			refersTo(r.w.refs(revisionKey{at, r.w.entries[at].Rev}), of)
 	}
 	for _, d := range r.w.defaults {
 		if d.Story != "" && among(KindStory, Pin{d.Story, d.Rev}) {
@@ -266,7 +270,8 @@ func (w *world) pinned(t fatal, v Revision) {
 		t.Fatalf("revision %d of %s names %d files and is stored with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
 	}
 	for _, f := range b.Assets {
-		if file, ok := w.files[f.SHA256]; !ok || int64(len(file.Body)) != f.Size || file.Media.Kind() != f.Kind || !slices.Contains(v.Files, f.SHA256) {
+		if file, ok := w.files[f.SHA256]; !ok || int64(len(file.Body)) != f.Size || file.Media.Kind() != f.Kind ||
+			!slices.Contains(v.Files, f.SHA256) {
 			t.Fatalf("revision %d of %s needs %+v, which does not exist", v.Rev, v.ID, f)
 		}
 	}
@@ -413,10 +418,12 @@ func actText(id, what string) []byte {
 		return []byte("act: [" + id)
 	}
 	if other, nests := strings.CutPrefix(what, "performs:"); nests {
-		return fmt.Appendf(nil, "act: %s\nactions:\n  - {type: act, start_ms: 1000, act: %s}\n  - {type: face, start_ms: 0, face: %s}\n", id, other, what[:4])
+		return fmt.Appendf(nil, "act: %s\nactions:\n  - {type: act, start_ms: 1000, act: %s}\n  - {type: face, start_ms: 0, face: %s}\n", id,
+			other, what[:4])
 	}
 	face, sound, plays := strings.Cut(what, "+")
-	text := fmt.Appendf(nil, "# manually\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
+	text := fmt.Appendf(nil, "# manually\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n",
+		id, id, face)
 	if plays {
 		text = fmt.Appendf(text, "  - {type: sound, start_ms: 0, timeout_ms: 900, sound: %s}\n", sound)
 	}
@@ -457,9 +464,11 @@ func activityText(id string, acts []string) []byte {
 func fileOf(kind, text string) []byte {
 	switch kind {
 	case "sound":
-		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + text)
+		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" +
+			text)
 	case "large":
-		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + text + strings.Repeat(".", 300<<10))
+		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" +
+			text + strings.Repeat(".", 300<<10))
 	case "picture":
 		return []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55" + text)
 	case "drawing":

@@ -27,7 +27,8 @@ func drawPoints(t *rapid.T, start, length int64, intervals int) (points []measur
 }
 
 // steps are the least differences that the packed form keeps.
-var steps = measure.Values{measure.Battery: {Min: 0.1}, measure.Temperature: {Min: 0.1}, measure.LoopLateness: {Min: 0.1}, measure.RoundTrip: {Min: 0.1},
+var steps = measure.Values{measure.Battery: {Min: 0.1}, measure.Temperature: {Min: 0.1}, measure.LoopLateness: {Min: 0.1},
+	measure.RoundTrip:    {Min: 0.1},
 	measure.HeartbeatGap: {Min: 10}, measure.SilenceBudget: {Min: 10}, measure.Speed: {Min: 0.001}}
 
 func TestPackedPointsAreReadBack(t *testing.T) {
@@ -92,7 +93,8 @@ func TestBucketsKeepCountsAndExtremes(t *testing.T) {
 
 func TestBucketLengths(t *testing.T) {
 	for _, c := range []struct{ seconds, points, length, want int64 }{
-		{3600, 300, 60, 60}, {86400, 300, 60, 300}, {7 * 86400, 300, 60, 3600}, {365 * 86400, 300, 900, 2 * 86400}, {365 * 86400, 40000, 900, 900},
+		{3600, 300, 60, 60}, {86400, 300, 60, 300}, {7 * 86400, 300, 60, 3600}, {365 * 86400, 300, 900, 2 * 86400},
+		{365 * 86400, 40000, 900, 900},
 		{86400, 300, 900, 900}, {61, 1, 60, 120}, {365 * 86400, 10, 900, 37 * 86400},
 	} {
 		got := measure.BucketLength(c.seconds, c.points, c.length)

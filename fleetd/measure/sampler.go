@@ -171,7 +171,8 @@ func (r *robot) takeBeat(b Beat, now time.Time) {
 	}
 	// The robot sends the next heartbeat heartbeat_ms after the last one, or when that one announced it, in the first step of
 	// its loop that is not earlier. If it is no longer at rest, it sends it before.
-	if late := h.MonoMS - before.MonoMS - cmp.Or(before.NextMS, r.every.Milliseconds()); h.Session == before.Session && h.Boot == before.Boot && h.Seq == before.Seq+1 && late >= 0 {
+	if late := h.MonoMS - before.MonoMS - cmp.Or(before.NextMS, r.every.Milliseconds()); h.Session == before.Session &&
+		h.Boot == before.Boot && h.Seq == before.Seq+1 && late >= 0 {
 		r.add(LoopLateness, float64(late), now)
 	}
 	r.beat, r.beatAt = h, now

@@ -84,7 +84,8 @@ func TestMinuteIsEmittedOnceItIsOver(t *testing.T) {
 			t.Errorf("after %v: %v", at, rows)
 		}
 	}
-	if rows := measure.Step(state, noon.Add(time.Minute), measure.Tick{}); len(rows) != 1 || rows[0].Start != noon.Unix() || rows[0].Count() != 1 {
+	if rows := measure.Step(state, noon.Add(time.Minute), measure.Tick{}); len(rows) != 1 || rows[0].Start != noon.Unix() ||
+		rows[0].Count() != 1 {
 		t.Errorf("after a minute: %v", rows)
 	}
 	if rows := measure.Step(state, noon.Add(2*time.Minute), measure.Tick{}); len(rows) > 0 {
@@ -111,7 +112,8 @@ func TestValuesOfReports(t *testing.T) {
 		{0, measure.Beat{Robot: "r1", Heartbeat: beat(1, 1000, "a"), RoundTrip: 1500 * time.Microsecond}},
 		{2100 * time.Millisecond, measure.Beat{Robot: "r1", Heartbeat: beat(2, 3012, "a"), RoundTrip: 2500 * time.Microsecond}}, // 12 ms late
 		{6 * time.Second, measure.Beat{Robot: "r1", Heartbeat: beat(4, 7200, "a")}},                                             // one was lost
-		{7 * time.Second, measure.Config{Robot: "r1", Config: &schema.ReportedConfig{Applied: map[string]jsontext.Value{"heartbeat_ms": jsontext.Value("1000")}}}},
+		{7 * time.Second,
+			measure.Config{Robot: "r1", Config: &schema.ReportedConfig{Applied: map[string]jsontext.Value{"heartbeat_ms": jsontext.Value("1000")}}}},
 		{8 * time.Second, measure.Beat{Robot: "r1", Heartbeat: beat(5, 8203, "a")}},  // 3 ms late
 		{30 * time.Second, measure.Beat{Robot: "r1", Heartbeat: beat(1, 100, "b")}},  // restarted
 		{31 * time.Second, measure.Beat{Robot: "r1", Heartbeat: beat(2, 1050, "b")}}, // earlier than the setting: it was just changed

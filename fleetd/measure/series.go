@@ -31,8 +31,9 @@ type SeriesRow struct {
 
 // Table is the series by their numbers.
 var Table = [SeriesCount]SeriesRow{
-	Battery:       {"battery", "%", "charge of the battery", 10},
-	Temperature:   {"temperature", "°C", "temperature of the hottest unit among those that are warm, hot or out of order; robots report no others", 10},
+	Battery: {"battery", "%", "charge of the battery", 10},
+	Temperature: {"temperature", "°C",
+		"temperature of the hottest unit among those that are warm, hot or out of order; robots report no others", 10},
 	LoopLateness:  {"loop_lateness", "ms", "by how much the robot's control loop was late, measured with its own clock at each heartbeat", 10},
 	RoundTrip:     {"round_trip", "ms", "round trip of a message from fleetd to the robot and back", 10},
 	HeartbeatGap:  {"heartbeat_gap", "ms", "time between two heartbeats of the robot as they arrived", 0.1},

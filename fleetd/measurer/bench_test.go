@@ -57,7 +57,8 @@ func report(m *Measurer, names []string, minute time.Time, seq int64) {
 		for i := range 30 {
 			late += math.Floor(2 * r.ExpFloat64())
 			beat := schema.Heartbeat{Session: "s", Boot: "b", Seq: seq*30 + int64(i), MonoMS: (seq*30+int64(i))*2000 + int64(late)}
-			m.Observe(measure.Beat{Robot: robot, Heartbeat: beat, RoundTrip: time.Duration(3e6 + 4e6*r.ExpFloat64())}, at(2*float64(i)+0.02*r.Float64()))
+			m.Observe(measure.Beat{Robot: robot, Heartbeat: beat, RoundTrip: time.Duration(3e6 + 4e6*r.ExpFloat64())},
+				at(2*float64(i)+0.02*r.Float64()))
 		}
 		state := &schema.State{Link: schema.StateLink{State: schema.LinkUp, BudgetMS: 5000}}
 		state.Units = []schema.UnitState{{ID: "b", Kind: "battery", Detail: fmt.Sprintf("%d %%", 20+(seq/9)%80)}}

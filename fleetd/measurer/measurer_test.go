@@ -26,8 +26,9 @@ func start(w *storetest.World, leads bool) *instance {
 	i := &instance{}
 	i.leads.Store(leads)
 	i.Measurer = measurer.New(measurer.Deps{
-		Now: time.Now, Leads: i.leads.Load, AnotherLeads: func() bool { return !i.leads.Load() }, Adopted: func(robot string) bool { return robot != "unknown" },
-		Failed: func(string, error) { i.fails.Add(1) },
+		Now: time.Now, Leads: i.leads.Load, AnotherLeads: func() bool { return !i.leads.Load() },
+		Adopted: func(robot string) bool { return robot != "unknown" },
+		Failed:  func(string, error) { i.fails.Add(1) },
 	})
 	i.end = w.Start(func(ctx context.Context) { i.Run(ctx, w.DB) })
 	return i

@@ -214,7 +214,8 @@ func setPool(out *metric.Samples, pool string, s sql.DBStats) {
 }
 
 var rolloutStates = []rollout.State{
-	rollout.WaitingForApproval, rollout.Ready, rollout.Scheduled, rollout.Running, rollout.Paused, rollout.Succeeded, rollout.CompletedWithFailures,
+	rollout.WaitingForApproval, rollout.Ready, rollout.Scheduled, rollout.Running, rollout.Paused, rollout.Succeeded,
+	rollout.CompletedWithFailures,
 	rollout.Aborted, rollout.RollingBack, rollout.RolledBack, rollout.RollbackIncomplete,
 }
 
@@ -238,9 +239,11 @@ func (n counts) set(out *metric.Samples, name string) {
 
 func (c *Collector) robots(out *metric.Samples) {
 	byPresence := countsOf(presence.Unknown, presence.Online, presence.Degraded, presence.Lost, presence.Offline, presence.Sleeping)
-	bySafety := countsOf(schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop, schema.SafetyHalt, schema.SafetyEStop, schema.SafetyReset)
+	bySafety := countsOf(schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop, schema.SafetyHalt,
+		schema.SafetyEStop, schema.SafetyReset)
 	byMode := countsOf(schema.ModeStr, schema.ModeMnl, schema.ModeAto, schema.ModeSafe)
-	byDoing, byStory := countsOf(selector.Doings()...), countsOf(selector.StoryNone, selector.StoryCurrent, selector.StoryPending, selector.StoryRefused)
+	byDoing, byStory := countsOf(selector.Doings()...), countsOf(selector.StoryNone, selector.StoryCurrent, selector.StoryPending,
+		selector.StoryRefused)
 	byAlert := counts{}
 	for _, row := range schema.Alerts {
 		byAlert[row.Type] = 0

@@ -12,18 +12,22 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "build_info", Type: metric.Gauge, Labels: []string{"version"}, Help: "Version of this instance; always 1."},
 	{Name: "start_timestamp_seconds", Type: metric.Gauge, Unit: "seconds", Help: "When this instance started, in Unix time."},
 
-	{Name: "robots", Type: metric.Gauge, Labels: []string{"presence"}, Help: "Robots by presence. lost: disconnected without saying so, or silent for too long."},
+	{Name: "robots", Type: metric.Gauge, Labels: []string{"presence"},
+		Help: "Robots by presence. lost: disconnected without saying so, or silent for too long."},
 	{Name: "robots_safety", Type: metric.Gauge, Labels: []string{"safety"}, Help: "Connected robots by the state of their safety core."},
 	{Name: "robots_mode", Type: metric.Gauge, Labels: []string{"mode"}, Help: "Connected robots by mode of operation."},
-	{Name: "robots_doing", Type: metric.Gauge, Labels: []string{"doing"}, Help: "Robots by what they do now, in the words of the selector doing."},
+	{Name: "robots_doing", Type: metric.Gauge, Labels: []string{"doing"},
+		Help: "Robots by what they do now, in the words of the selector doing."},
 	{Name: "robots_story", Type: metric.Gauge, Labels: []string{"state"},
-		Help: "Robots by how far they are with the story that is assigned to them: none, current, pending, or refused, which includes what could not be fetched."},
+		Help: "Robots by how far they are with the story that is assigned to them: none, current, pending, or refused, which includes what " +
+			"could not be fetched."},
 	{Name: "robots_unknown", Type: metric.Gauge, Help: "Robots that publish and that the fleet has not adopted."},
 	{Name: "robot_round_trip_seconds", Type: metric.Gauge, Unit: "seconds", Labels: []string{"robot"},
 		Help: "Round trip of a heartbeat to a robot and back, of the ten robots with the longest."},
 	{Name: "robot_lost_seconds", Type: metric.Gauge, Unit: "seconds", Labels: []string{"robot"},
 		Help: "For how long a robot has been lost, of the ten robots that have been for longest."},
-	{Name: "alerts", Type: metric.Gauge, Labels: []string{"type"}, Help: "Alerts of robots by type; fleetd alert list has them with their texts."},
+	{Name: "alerts", Type: metric.Gauge, Labels: []string{"type"},
+		Help: "Alerts of robots by type; fleetd alert list has them with their texts."},
 	{Name: "stops_latched", Type: metric.Gauge, Help: "Latched stops."},
 	{Name: "robots_stopped", Type: metric.Gauge, Help: "Robots that report a latched stop."},
 
@@ -40,7 +44,8 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 	{Name: "events_dropped_total", Type: metric.Counter, Help: "Events of robots that were lost, because they could not be stored."},
 
 	{Name: "measurements_written_total", Type: metric.Counter, Help: "Minutes of measurements of robots that this instance has written."},
-	{Name: "measurements_dropped_total", Type: metric.Counter, Help: "Minutes of measurements that were lost, because they could not be stored."},
+	{Name: "measurements_dropped_total", Type: metric.Counter,
+		Help: "Minutes of measurements that were lost, because they could not be stored."},
 
 	{Name: "notification_tries_total", Type: metric.Counter, Labels: []string{"result"},
 		Help: "Tries of this instance to deliver a notification: sent, failed, or given_up after a failure."},
@@ -48,19 +53,24 @@ var Table = metric.Table{Prefix: "troupe_fleetd_", Rows: []metric.Row{
 		Help: "Notifications that wait for their receiver, and those that were given up and that nobody has sent again."},
 
 	{Name: "trace_spans_total", Type: metric.Counter, Labels: []string{"result"},
-		Help: "Spans of OpenTelemetry traces that the collector took, and that were dropped because it did not, or too many waited: sent or dropped."},
+		Help: "Spans of OpenTelemetry traces that the collector took, and that were dropped because it did not, or too many waited: sent " +
+			"or dropped."},
 
 	{Name: "stream_clients", Type: metric.Gauge, Help: "Open event streams (SSE), such as of consoles."},
 	{Name: "driving_sessions", Type: metric.Gauge, Help: "Robots that people drive through this instance."},
-	{Name: "http_request_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"method", "code"}, Buckets: metric.Latencies,
-		Help: "Time of HTTP requests by method and by the class of their status; without streams and WebSockets."},
+	{Name: "http_request_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"method", "code"},
+		Buckets: metric.Latencies,
+		Help:    "Time of HTTP requests by method and by the class of their status; without streams and WebSockets."},
 
 	{Name: "broker_connected", Type: metric.Gauge, Help: "Whether this instance is connected to the broker."},
 	{Name: "database_up", Type: metric.Gauge, Help: "Whether the database is open and took the last write."},
-	{Name: "database_transaction_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"result"}, Buckets: metric.Latencies,
-		Help: "Time of transactions that write, with their repetitions; result is ok or failed."},
-	{Name: "database_connections", Type: metric.Gauge, Labels: []string{"pool", "state"}, Help: "Connections to the database: in_use and idle."},
-	{Name: "database_waits_total", Type: metric.Counter, Labels: []string{"pool"}, Help: "Requests that waited for a connection to the database."},
+	{Name: "database_transaction_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"result"},
+		Buckets: metric.Latencies,
+		Help:    "Time of transactions that write, with their repetitions; result is ok or failed."},
+	{Name: "database_connections", Type: metric.Gauge, Labels: []string{"pool", "state"},
+		Help: "Connections to the database: in_use and idle."},
+	{Name: "database_waits_total", Type: metric.Counter, Labels: []string{"pool"},
+		Help: "Requests that waited for a connection to the database."},
 	{Name: "database_wait_seconds_total", Type: metric.Counter, Unit: "seconds", Labels: []string{"pool"},
 		Help: "Time that requests waited for a connection to the database."},
 

@@ -74,7 +74,8 @@ func (s *Sender) tls(host string) *tls.Config {
 func (s *Sender) Send(ctx context.Context, r change.Receiver, n notify.Notification, try int) notify.Result {
 	secrets, err := s.deps.Secrets(r)
 	if err != nil {
-		return notify.Result{Detail: "this instance cannot open the secrets of the receiver: write them again, or give every instance the same --seal-key"}
+		return notify.Result{Detail: "this instance cannot open the secrets of the receiver: write them again, or give every instance the " +
+			"same --seal-key"}
 	}
 	var result notify.Result
 	if r.Kind == notify.Email {

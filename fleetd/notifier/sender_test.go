@@ -36,7 +36,8 @@ func TestAddressFilter(t *testing.T) {
 		"192.168.1.8": true, "::ffff:192.168.1.8": true, "64:ff9b::c0a8:108": true, "2001:db8::8": true,
 		"64:ff9b:1::a00:5": true, "64:ff9b:1:7f00:0:100::": true, "::ffff:0:7f00:1": true, "2001:0:a00:5::1": true,
 		"::ffff:0:a00:5": false, "2001:1::1": false,
-		"10.0.0.5": false, "192.168.1.7": false, "172.16.0.1": false, "100.64.0.1": false, "fd00::5": false, "203.0.113.9": false, "2001:db8::9": false,
+		"10.0.0.5": false, "192.168.1.7": false, "172.16.0.1": false, "100.64.0.1": false, "fd00::5": false, "203.0.113.9": false,
+		"2001:db8::9":    false,
 		"64:ff9b::a00:5": false, "2002:a00:5::": false,
 	} {
 		err := notifier.AddressFilter{Interfaces: interfaces}.Check(netip.MustParseAddr(address))
@@ -237,8 +238,10 @@ func TestMailOverSTARTTLS(t *testing.T) {
 	}
 	mail := <-m.mails
 	for _, part := range []string{
-		"STARTTLS", "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00troupe\x00"+password)), "MAIL FROM:<troupe@museum.example>", "RCPT TO:<b@museum.example>",
-		"Subject: Troupe: Warnung: eine Einheit ist langsam: r1\r\n", "Message-ID: <n1@museum.example>", notify.HeaderTry + ": 3", "https://fleet.example/events", "Auto-Submitted: auto-generated",
+		"STARTTLS", "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00troupe\x00"+password)), "MAIL FROM:<troupe@museum.example>",
+		"RCPT TO:<b@museum.example>",
+		"Subject: Troupe: Warnung: eine Einheit ist langsam: r1\r\n", "Message-ID: <n1@museum.example>", notify.HeaderTry + ": 3",
+		"https://fleet.example/events", "Auto-Submitted: auto-generated",
 	} {
 		if !strings.Contains(mail, part) {
 			t.Errorf("the mail lacks %q:\n%s", part, mail)
@@ -267,7 +270,8 @@ func TestMailOverSTARTTLS(t *testing.T) {
 		t.Errorf("the other one gets nothing: %s", mail)
 	}
 	m.with = "452 mailbox full"
-	if result := s.Send(context.Background(), r, slow, 1); !result.OK || !strings.Contains(result.Detail, "but not for a@museum.example: 452") {
+	if result := s.Send(context.Background(), r, slow, 1); !result.OK || !strings.Contains(result.Detail,
+		"but not for a@museum.example: 452") {
 		t.Errorf("the mailbox of one of two recipients is full: %+v", result)
 	} else if mail := <-m.mails; !strings.Contains(mail, "RCPT TO:<b@museum.example>") {
 		t.Errorf("the other one gets nothing: %s", mail)

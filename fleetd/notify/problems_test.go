@@ -84,8 +84,10 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 		GroupS: seconds(-1), RepeatS: seconds(1 << 40), Escalate: &notify.Escalation{AfterS: 1, Receiver: "nobody"},
 	}, func(string) bool { return false })
 	want := []string{
-		"/alerts/0 unknown_type", "/alerts/2 duplicate", "/escalate/after_s out_of_range", "/escalate/receiver not_found", "/escalate/receiver same_receiver", "/events/0 unknown_type",
-		"/group_s out_of_range", "/level bad_level", "/quiet/through bad_level", "/quiet/windows/0/span bad_span", "/quiet/zone unknown_zone", "/receiver not_found", "/repeat_s out_of_range",
+		"/alerts/0 unknown_type", "/alerts/2 duplicate", "/escalate/after_s out_of_range", "/escalate/receiver not_found",
+		"/escalate/receiver same_receiver", "/events/0 unknown_type",
+		"/group_s out_of_range", "/level bad_level", "/quiet/through bad_level", "/quiet/windows/0/span bad_span", "/quiet/zone unknown_zone",
+		"/receiver not_found", "/repeat_s out_of_range",
 		"/sites/0 bad_site", "/sites/2 bad_site",
 	}
 	if got := pointers(found); !slices.Equal(got, want) {
@@ -128,7 +130,8 @@ func TestTitlesAreThoseOfTheConsole(t *testing.T) {
 		t.Errorf("only %d types of events were found", len(all))
 	}
 	for _, m := range all {
-		if got := notify.EventTitle(notify.German, m[1]); strings.ReplaceAll(got, "`", "") != strings.NewReplacer("`", "", "[[", "", "]]", "").Replace(m[2]) {
+		if got := notify.EventTitle(notify.German, m[1]); strings.ReplaceAll(got, "`", "") != strings.NewReplacer("`", "", "[[", "", "]]",
+			"").Replace(m[2]) {
 			t.Errorf("%s: %q, and in the console %q", m[1], got, m[2])
 		}
 	}

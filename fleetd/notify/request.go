@@ -128,7 +128,8 @@ func alertmanagerAlerts(r Receiver, n Notification, link string, now time.Time) 
 	}
 	for _, e := range n.Alerts {
 		labels := map[string]string{
-			"alertname": e.Type, "severity": string(e.Level), "robot": e.Robot, "rollout": e.Rollout, "schedule": e.Schedule, "site": e.Site, "source": e.Source, "alert_id": e.ID,
+			"alertname": e.Type, "severity": string(e.Level), "robot": e.Robot, "rollout": e.Rollout, "schedule": e.Schedule, "site": e.Site,
+			"source": e.Source, "alert_id": e.ID,
 		}
 		if n.Kind == KindEscalation {
 			labels["escalated"] = "true"

@@ -255,7 +255,8 @@ func TestRouteTakes(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for given, want := range map[string]string{
-		"r1": "r1", "r2 r1": "r1 r2", "r3 r1 r2": "r1-r3", "r1 r2 r3 r5": "r1-r3 r5", "r10 r9 r8": "r8-r10", "r1 r1 r2": "r1 r2", "r01 r02 r03": "r01 r02 r03",
+		"r1": "r1", "r2 r1": "r1 r2", "r3 r1 r2": "r1-r3", "r1 r2 r3 r5": "r1-r3 r5", "r10 r9 r8": "r8-r10", "r1 r1 r2": "r1 r2",
+		"r01 r02 r03":                "r01 r02 r03",
 		"hall-1 hall-2 hall-3 lobby": "hall-1-hall-3 lobby", "r1 r3 r5 r7 r9 r11": "r1 r3 r5 r7 r9 +1",
 	} {
 		parts, others := notify.Names(strings.Fields(given), 5)

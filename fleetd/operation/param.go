@@ -76,7 +76,8 @@ func paramOf(f reflect.StructField, where, name string, required bool) Param {
 		}
 	}
 	p := Param{
-		In: where, Name: name, Flag: strings.TrimSuffix(flag, "-"), Unit: unit, Initial: initial, Type: f.Type, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"),
+		In: where, Name: name, Flag: strings.TrimSuffix(flag, "-"), Unit: unit, Initial: initial, Type: f.Type, Doc: f.Tag.Get("doc"),
+		Default: f.Tag.Get("default"),
 		Explode: strings.Contains(f.Tag.Get("query"), ",explode"), Required: required || f.Tag.Get("required") == "true",
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {

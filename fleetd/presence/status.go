@@ -93,11 +93,13 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 	age, late, silence := now.Sub(from), Late+f.Pause, Silence+f.Pause
 	switch {
 	case age >= silence && now.Sub(f.MessageAt) < Late:
-		return Assessment{Status: Lost, Since: from.Add(silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs", Hangs: true}
+		return Assessment{Status: Lost, Since: from.Add(silence), Why: "no heartbeat since " + clock(from) +
+			", but other messages arrive: its control loop hangs", Hangs: true}
 	case age >= silence:
 		return Assessment{Status: Lost, Since: from.Add(silence), Why: "no heartbeat since " + clock(from)}
 	case age >= late && now.Sub(f.MessageAt) < Late:
-		return Assessment{Status: Degraded, Since: from.Add(late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s", int(age.Seconds()))}
+		return Assessment{Status: Degraded, Since: from.Add(late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s",
+			int(age.Seconds()))}
 	case age >= late:
 		return Assessment{Status: Degraded, Since: from.Add(late), Why: fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
 	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
@@ -113,9 +115,11 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 func lostText(reason string) string {
 	switch reason {
 	case "revoked":
-		return "the broker closed its connection: its name, its certificate or its line in the users file does not count any more; if it belongs to the fleet, fleetd robot enrol lets it in again"
+		return "the broker closed its connection: its name, its certificate or its line in the users file does not count any more; if it " +
+			"belongs to the fleet, fleetd robot enrol lets it in again"
 	case "expired":
-		return "the broker closed its connection: its certificate has expired and can no longer be renewed; fleetd robot enrol prints what gives it a new one"
+		return "the broker closed its connection: its certificate has expired and can no longer be renewed; fleetd robot enrol prints what " +
+			"gives it a new one"
 	}
 	return "its connection was lost"
 }

@@ -40,7 +40,8 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 	case "online", "offline", "lost":
 		return f.ApplyPresence(schema.Presence{State: schema.PresenceState(word), Session: words[0], Boot: boot(words)}, retained, now), d
 	case "shutdown":
-		return f.ApplyPresence(schema.Presence{State: schema.PresenceOffline, Session: words[0], Boot: boot(words), Reason: "shutdown"}, retained, now), d
+		return f.ApplyPresence(schema.Presence{State: schema.PresenceOffline, Session: words[0], Boot: boot(words), Reason: "shutdown"},
+			retained, now), d
 	case "revoked", "expired": // the broker closed the connection
 		return f.ApplyPresence(schema.Presence{State: schema.PresenceLost, Session: words[0], Boot: boot(words), Reason: word}, retained, now), d
 	case "sleeping":
@@ -66,7 +67,8 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.ApplyHeartbeat(schema.Heartbeat{Session: words[0], Boot: boot(words), NextMS: next.Milliseconds(), Link: schema.HeartbeatLink{State: link}}, now), d
+		return f.ApplyHeartbeat(schema.Heartbeat{Session: words[0], Boot: boot(words), NextMS: next.Milliseconds(),
+			Link: schema.HeartbeatLink{State: link}}, now), d
 	case "trip":
 		took, err := time.ParseDuration(words[0])
 		if err != nil {
@@ -123,7 +125,8 @@ func TestLatePresenceOfAnotherSessionIsIgnored(t *testing.T) {
 		if f.State != schema.PresenceOnline {
 			return
 		}
-		state := rapid.SampledFrom([]schema.PresenceState{schema.PresenceLost, schema.PresenceOffline, schema.PresenceSleeping}).Draw(rt, "late word")
+		state := rapid.SampledFrom([]schema.PresenceState{schema.PresenceLost, schema.PresenceOffline, schema.PresenceSleeping}).Draw(rt,
+			"late word")
 		for _, session := range []string{"a", "b", "c", "d"} {
 			if session != f.Session && f.ApplyPresence(schema.Presence{State: state, Session: session}, false, now) != f {
 				rt.Fatalf("after %v, %s of %s changed the facts", said, state, session)

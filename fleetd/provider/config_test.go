@@ -21,7 +21,8 @@ func TestParseGrant(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"guides": "write GROUP=ROLE", "=viewer": "write GROUP=ROLE", "guides=boss": "no role", "guides=viewer@": "site is missing", "it=admin@lobby": "whole fleet", "it=auditor@lobby": "whole fleet",
+		"guides": "write GROUP=ROLE", "=viewer": "write GROUP=ROLE", "guides=boss": "no role", "guides=viewer@": "site is missing",
+		"it=admin@lobby": "whole fleet", "it=auditor@lobby": "whole fleet",
 	} {
 		if _, err := ParseGrant(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v does not say %q", text, err, says)
@@ -31,7 +32,8 @@ func TestParseGrant(t *testing.T) {
 
 // One group never adds robots to the role of another.
 func TestSeveralGroupsGiveTheirRolesAndSites(t *testing.T) {
-	c := Config{Grants: []Grant{{"guides", auth.Operator, "lobby"}, {"guides", auth.Operator, "hall"}, {"staff", auth.Viewer, ""}, {"it", auth.Admin, ""}, {"audit", auth.Auditor, ""}}}
+	c := Config{Grants: []Grant{{"guides", auth.Operator, "lobby"}, {"guides", auth.Operator, "hall"}, {"staff", auth.Viewer, ""},
+		{"it", auth.Admin, ""}, {"audit", auth.Auditor, ""}}}
 	for _, one := range []struct {
 		values []string
 		roles  []auth.Role
@@ -44,7 +46,8 @@ func TestSeveralGroupsGiveTheirRolesAndSites(t *testing.T) {
 		{[]string{"staff", "audit"}, []auth.Role{auth.Auditor, auth.Viewer}, nil},
 		{[]string{"choir"}, nil, nil},
 	} {
-		if roles, sites := c.rolesAndSites(one.values); !reflect.DeepEqual(roles, one.roles) && len(roles)+len(one.roles) > 0 || len(sites) != len(one.sites) || len(sites) > 0 && !reflect.DeepEqual(sites, one.sites) {
+		if roles, sites := c.rolesAndSites(one.values); !reflect.DeepEqual(roles, one.roles) && len(roles)+len(one.roles) > 0 ||
+			len(sites) != len(one.sites) || len(sites) > 0 && !reflect.DeepEqual(sites, one.sites) {
 			t.Errorf("%v gives %v at %v", one.values, roles, sites)
 		}
 	}
@@ -55,7 +58,8 @@ func TestClaimed(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"groups":["a","b"],"role":"c","realm_access":{"roles":["d"]},"https://x.example/roles":["e"],"n":[1]}`), &all); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"groups": "a b", "role": "c", "realm_access.roles": "d", "https://x.example/roles": "e", "n": "", "missing": "", "role.inside": "", "realm_access.x": ""} {
+	for name, want := range map[string]string{"groups": "a b", "role": "c", "realm_access.roles": "d", "https://x.example/roles": "e", "n": "",
+		"missing": "", "role.inside": "", "realm_access.x": ""} {
 		if got := strings.Join(claimed(all, name), " "); got != want {
 			t.Errorf("%s is %q, not %q", name, got, want)
 		}
@@ -64,7 +68,8 @@ func TestClaimed(t *testing.T) {
 
 func TestAllows(t *testing.T) {
 	c := Config{Allowed: []string{"Ben", "@Museum.example"}}
-	for user, want := range map[string]bool{"ben": true, "anna@museum.example": true, "anna@evil-museum.example": false, "anna@museum.example.evil": false, "anna": false} {
+	for user, want := range map[string]bool{"ben": true, "anna@museum.example": true, "anna@evil-museum.example": false,
+		"anna@museum.example.evil": false, "anna": false} {
 		if c.allows(user) != want {
 			t.Errorf("%s is allowed: %v", user, !want)
 		}
@@ -72,7 +77,8 @@ func TestAllows(t *testing.T) {
 }
 
 func TestIncompleteConfigurationIsRefused(t *testing.T) {
-	whole := Config{Issuer: "https://id.example/realm", ClientID: "troupe", Redirect: "https://fleet.example/x", Grants: []Grant{{"staff", auth.Viewer, ""}}}
+	whole := Config{Issuer: "https://id.example/realm", ClientID: "troupe", Redirect: "https://fleet.example/x",
+		Grants: []Grant{{"staff", auth.Viewer, ""}}}
 	for says, change := range map[string]func(*Config){
 		"":               func(*Config) {},
 		"oidc-issuer":    func(c *Config) { c.Issuer = "http://id.example" },

@@ -131,7 +131,8 @@ func (p *Provider) Begin(ctx context.Context, next string) (address string, a At
 // Finish ends a sign-in with what the browser brings back. The person's subject is known also
 // with an ErrNoName, ErrNotAllowed or ErrNoRole.
 func (p *Provider) Finish(ctx context.Context, a Attempt, back url.Values) (Person, error) {
-	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(back.Get("state"))) != 1 || p.now().Sub(a.BegunAt) > AttemptLifetime {
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(back.Get("state"))) != 1 ||
+		p.now().Sub(a.BegunAt) > AttemptLifetime {
 		return Person{}, ErrAttempt
 	}
 	if reason := back.Get("error"); reason != "" {
@@ -185,7 +186,8 @@ func (p *Provider) checkClaims(token *oidc.IDToken) error {
 // client is fleetd as a client of the provider.
 func (p *Provider) client(found *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.config.Redirect, Scopes: p.config.Scopes,
+		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.config.Redirect,
+		Scopes: p.config.Scopes,
 	}
 }
 

@@ -94,7 +94,8 @@ func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []st
 		if _, err := db.File(ctx, digest); err == nil {
 			return // it is too large for a blob; robots fetch it over HTTP
 		}
-		b.deps.Log.Warn("robots wait for a content that the database does not have; assign them their story or set again", "sha256", digest, "robots", robots)
+		b.deps.Log.Warn("robots wait for a content that the database does not have; assign them their story or set again", "sha256", digest,
+			"robots", robots)
 	case err != nil:
 		b.deps.Failed("blob not read", err)
 	default:

@@ -11,7 +11,8 @@ import (
 )
 
 // rivalFleet is why the leader finds another instance's presence in place of its own.
-const rivalFleet = "another fleetd writes the fleet's presence: end the second fleetd that has this one's name, or give each fleet a broker or a --namespace of its own"
+const rivalFleet = "another fleetd writes the fleet's presence: end the second fleetd that has this one's name, or give each fleet a " +
+	"broker or a --namespace of its own"
 
 // leaderSuffix ends the client id of the leader's connection.
 const leaderSuffix = "lead"
@@ -61,8 +62,9 @@ func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*Le
 	p := &LeaderConn{deps: d, publisher: publisher, session: session, end: cut, opened: make(chan struct{})}
 	var err error
 	p.link, err = d.Open(ctx, leaderSuffix, link.Config{
-		Will:     func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
-		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) }, // the link subscribes to its topic, too
+		Will: func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
+		// the link subscribes to its topic, too
+		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) },
 		Subscribe: []link.Subscription{ // its own heartbeats prove that the connection is not half-open
 			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},

@@ -266,7 +266,8 @@ func (o *outboxPublisher) takeResult(r result) {
 			return
 		}
 		if o.unlogged++; now.Sub(o.loggedAt) >= logEvery {
-			o.deps.Log.Warn("document not published", "topic", r.document.Topic, "target", r.document.Target, "error", r.err, "documents", o.unlogged)
+			o.deps.Log.Warn("document not published", "topic", r.document.Topic, "target", r.document.Target, "error", r.err, "documents",
+				o.unlogged)
 			o.unlogged, o.loggedAt = 0, now
 		}
 		return
@@ -287,5 +288,6 @@ func (o *outboxPublisher) message(out store.Outgoing) link.Message {
 	if out.Target != "" {
 		params = append(params, out.Target)
 	}
-	return link.Message{Topic: o.deps.Namespace.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
+	return link.Message{Topic: o.deps.Namespace.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS,
+		Retain: true}
 }

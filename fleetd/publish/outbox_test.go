@@ -313,7 +313,8 @@ func BenchmarkOutbox(b *testing.B) {
 	b.Run("one at a time", func(b *testing.B) {
 		o, _, conn := newFakes("")
 		for i := range b.N {
-			wait, err := conn.PublishAsync(b.Context(), o.message(store.Outgoing{Topic: schema.TopicDesiredStory, Target: fmt.Sprintf("r%d", i), Payload: []byte("1")}))
+			wait, err := conn.PublishAsync(b.Context(), o.message(store.Outgoing{Topic: schema.TopicDesiredStory, Target: fmt.Sprintf("r%d", i),
+				Payload: []byte("1")}))
 			if err == nil {
 				err = wait(b.Context())
 			}

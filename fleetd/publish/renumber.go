@@ -37,13 +37,15 @@ func (d *driftChecker) renumberOvertaken(ctx context.Context, db Store, revs map
 			return
 		}
 		if len(changed) > 0 {
-			d.deps.Log.Warn("robots report higher revisions of desired documents than the database has; it was restored from a copy, or somebody published documents manually; renumbered", "topic", topic, "robots", changed)
+			d.deps.Log.Warn("robots report higher revisions of desired documents than the database has; it was restored from a copy, or somebody "+
+				"published documents manually; renumbered", "topic", topic, "robots", changed)
 			d.deps.Changed(ctx, changed)
 		}
 	}
 }
 
-func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []string, who string, now time.Time) (changed []string, err error) {
+func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []string, who string,
+	now time.Time) (changed []string, err error) {
 	const why = "the robots' numbers were ahead of the database's"
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {

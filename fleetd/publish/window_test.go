@@ -111,7 +111,8 @@ func (m *windowModel) end(d *modelled, failed bool, now time.Time) {
 }
 
 func TestWindowSendsAsItsModel(t *testing.T) {
-	kinds := []schema.TopicKind{schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicRevoked, schema.TopicBlob}
+	kinds := []schema.TopicKind{schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredStop, schema.TopicFleetStop,
+		schema.TopicRevoked, schema.TopicBlob}
 	rapid.Check(t, func(t *rapid.T) {
 		w, m, now, seq := newWindow(), &windowModel{}, time.Unix(0, 0), int64(0)
 		var flying []document
@@ -228,7 +229,8 @@ func TestWindowOfStuckDocumentsSendsStops(t *testing.T) {
 	if sent != maxInFlight {
 		t.Errorf("%d documents in flight, want %d", sent, maxInFlight)
 	}
-	for _, urgent := range []store.Outgoing{{Topic: schema.TopicDesiredStop, Target: "3"}, {Topic: schema.TopicFleetStop}, {Topic: schema.TopicRevoked}} {
+	for _, urgent := range []store.Outgoing{{Topic: schema.TopicDesiredStop, Target: "3"}, {Topic: schema.TopicFleetStop},
+		{Topic: schema.TopicRevoked}} {
 		w.add(urgent, false)
 		if d, ok := w.next(time.Time{}); !ok || d.Topic != urgent.Topic {
 			t.Errorf("sent %+v, want %s", d, urgent.Topic)

@@ -231,7 +231,8 @@ func (k *Keeper) Open(r Record) (*os.File, error) { return os.Open(k.path(r.ID, 
 
 // Downloaded notes in the audit that somebody got a record.
 func (k *Keeper) Downloaded(r Record, by string, source audit.Source) {
-	k.Note(audit.Note{Source: source, Who: audit.Text(by, 64), What: audit.ActionDownloadAFlightRecord, Target: "robot " + r.Robot, Detail: r.describe(), Outcome: audit.Done})
+	k.Note(audit.Note{Source: source, Who: audit.Text(by, 64), What: audit.ActionDownloadAFlightRecord, Target: "robot " + r.Robot,
+		Detail: r.describe(), Outcome: audit.Done})
 }
 
 // describe says what a record is, for the audit.
@@ -258,7 +259,8 @@ func (k *Keeper) end(r *kept, why string) {
 		k.Log.Error("state of a flight record not saved", "record", r.ID, "error", err) // a restart forgets it, or ends it again
 	}
 	k.Note(audit.Note{
-		Source: r.source, Who: audit.Text(r.By, 64), What: audit.ActionFlightRecord, Target: "robot " + r.Robot, Why: audit.Text(cmp.Or(why, r.why), 512),
+		Source: r.source, Who: audit.Text(r.By, 64), What: audit.ActionFlightRecord, Target: "robot " + r.Robot,
+		Why:    audit.Text(cmp.Or(why, r.why), 512),
 		Detail: r.describe(), Outcome: outcome,
 	})
 }

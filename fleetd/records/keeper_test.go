@@ -47,7 +47,8 @@ type rig struct {
 func newRig(t *testing.T, dir string) *rig {
 	r := &rig{t: t, now: noon}
 	r.Keeper = New(Deps{
-		Log: slog.New(slog.DiscardHandler), Dir: dir, Now: func() time.Time { return r.now }, Note: func(n audit.Note) { r.notes = append(r.notes, n) },
+		Log: slog.New(slog.DiscardHandler), Dir: dir, Now: func() time.Time { return r.now },
+		Note:    func(n audit.Note) { r.notes = append(r.notes, n) },
 		Outcome: func(context.Context, string) (bool, string) { return r.failed != "", r.failed },
 	})
 	return r
@@ -97,7 +98,8 @@ func TestRecordIsKeptForADay(t *testing.T) {
 		t.Error("the key counted twice")
 	}
 	last := r.notes[len(r.notes)-1]
-	if last.Outcome != audit.Done || last.Who != "ann" || last.Principal != "ann" || last.Why != "it fell" || last.Target != "robot r1" || !strings.Contains(last.Detail, "the last 10m0s: 1 messages") {
+	if last.Outcome != audit.Done || last.Who != "ann" || last.Principal != "ann" || last.Why != "it fell" || last.Target != "robot r1" ||
+		!strings.Contains(last.Detail, "the last 10m0s: 1 messages") {
 		t.Errorf("%+v", last)
 	}
 	again := newRig(t, dir)
@@ -144,7 +146,8 @@ func TestRecordThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 		says string
 	}{
 		"the connection breaks": {func(r *rig, key string) {
-			_ = r.Receive(key, Upload{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), iotest.ErrReader(errors.New("reset"))), Extend: func() {}})
+			_ = r.Receive(key, Upload{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), iotest.ErrReader(errors.New("reset"))),
+				Extend: func() {}})
 		}, "broke after 100 of"},
 		"it ends early": {func(r *rig, key string) { _ = r.send(key, body[:100], whole) }, "broke after 100 of"},
 		"it is damaged": {func(r *rig, key string) { _ = r.send(key, damaged, whole) }, "no whole MCAP file"},
@@ -202,7 +205,8 @@ func TestOtherRobotDoesNotEndTheRecord(t *testing.T) {
 	_, key := r.ask()
 	body := flight(t, "r1")
 	var no *Refused
-	if err := r.Receive(key, Upload{Robot: "r2", Size: int64(len(body)), Body: bytes.NewReader(body), Extend: func() {}}); !errors.As(err, &no) || no.Why != OtherRobot {
+	if err := r.Receive(key, Upload{Robot: "r2", Size: int64(len(body)), Body: bytes.NewReader(body), Extend: func() {}}); !errors.As(err,
+		&no) || no.Why != OtherRobot {
 		t.Errorf("%v", err)
 	}
 	if err := r.send(key, body, int64(len(body))); err != nil {

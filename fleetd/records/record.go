@@ -64,7 +64,8 @@ func (r *Record) overdue(now time.Time) string {
 	age := now.Sub(time.UnixMilli(int64(r.Asked)))
 	switch {
 	case r.State == Asked && age >= askedFor:
-		return fmt.Sprintf("robot %s sent nothing within %v; check that it reaches fleetd over HTTP: --fleetd of its robotd, or the address with which it enrolled (--enrol-url of fleetd)", r.Robot, askedFor)
+		return fmt.Sprintf("robot %s sent nothing within %v; check that it reaches fleetd over HTTP: --fleetd of its robotd, or the address "+
+			"with which it enrolled (--enrol-url of fleetd)", r.Robot, askedFor)
 	case r.State == Sending && age >= sendFor:
 		return fmt.Sprintf("only %s arrived within %v; ask for a shorter time", r.arrived(), sendFor)
 	}
@@ -138,7 +139,8 @@ func orNobody(by string) string {
 func refuseSend(r Record, known bool, robot string, size int64) *Refused {
 	switch {
 	case !known:
-		return refuse(UnknownKey, "ask for the record again; with several fleetd instances, at the one that the robot reaches", "this instance asked for no flight record under this key")
+		return refuse(UnknownKey, "ask for the record again; with several fleetd instances, at the one that the robot reaches",
+			"this instance asked for no flight record under this key")
 	case robot != "" && robot != r.Robot:
 		return refuse(OtherRobot, "", "this key is for another robot than %s", robot)
 	case r.State == Sending:
@@ -148,7 +150,8 @@ func refuseSend(r Record, known bool, robot string, size int64) *Refused {
 	case size <= 0:
 		return refuse(TooLarge, "send its Content-Length", "the size of the flight record is not known")
 	case size > schema.MaxRecordBytes:
-		return refuse(TooLarge, "ask for a shorter time", "the flight record has %d bytes, at most %d are taken", size, int64(schema.MaxRecordBytes))
+		return refuse(TooLarge, "ask for a shorter time", "the flight record has %d bytes, at most %d are taken", size,
+			int64(schema.MaxRecordBytes))
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func verify(path string) (c contents, err error) {
 		return c, err
 	}
 	defer f.Close()
-	lexer, err := mcap.NewLexer(f, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: mcapRecordMost, MaxDecompressedChunkSize: chunkMost})
+	lexer, err := mcap.NewLexer(f, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: mcapRecordMost,
+		MaxDecompressedChunkSize: chunkMost})
 	if err != nil {
 		return c, err
 	}
@@ -84,9 +85,11 @@ func verify(path string) (c contents, err error) {
 func accept(r *Record, c contents, err error) *Refused {
 	switch {
 	case err != nil:
-		return refuse(Unreadable, "ask for it again; robotd record verify on the robot says whether its recordings are damaged", "what arrived is no whole MCAP file: %v", err)
+		return refuse(Unreadable, "ask for it again; robotd record verify on the robot says whether its recordings are damaged",
+			"what arrived is no whole MCAP file: %v", err)
 	case c.robot != "" && c.robot != r.Robot:
-		return refuse(OtherRobot, fmt.Sprintf("look which robot is called %s", r.Robot), "what arrived was recorded by robot %s, not by %s", c.robot, r.Robot)
+		return refuse(OtherRobot, fmt.Sprintf("look which robot is called %s", r.Robot), "what arrived was recorded by robot %s, not by %s",
+			c.robot, r.Robot)
 	case c.records == 0:
 		return refuse(Unreadable, "ask for a longer time", "the flight record that arrived has no messages")
 	}

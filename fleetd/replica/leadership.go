@@ -72,7 +72,8 @@ type Conn interface {
 // New makes the leadership of an instance that follows.
 func New(d Deps) *Leadership {
 	now := d.Now()
-	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{ConnectionChangedAt: now}, since: now, logged: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{ConnectionChangedAt: now}, since: now,
+		logged: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
 }
 
 // Leads reports whether this instance may now write what only the leader writes.

@@ -19,7 +19,8 @@ const (
 // Collect returns the retained commands and live stops of a namespace. It receives them over
 // a connection of its own: open makes another one of this instance, whose client id ends with
 // suffix.
-func Collect(ctx context.Context, open func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error), ns schema.Namespace, log *slog.Logger) ([]link.Message, error) {
+func Collect(ctx context.Context, open func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error), ns schema.Namespace,
+	log *slog.Logger) ([]link.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
 	defer cancel()
 	came := make(chan link.Message, 1024)

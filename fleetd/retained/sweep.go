@@ -233,7 +233,8 @@ func (s *Sweeper) remove(ctx context.Context, topic string) error {
 // notify reports a removal to the client whose topic it is.
 func (s *Sweeper) notify(ctx context.Context, topic, client, consequence string) error {
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(s.deps.Now()), Reason: schema.ReasonRetainedCommand, Topic: topic,
-		Detail: "it was sent with the retain flag, so that the broker would have delivered it again at each connection; it was removed: send it without that flag" + consequence})
+		Detail: "it was sent with the retain flag, so that the broker would have delivered it again at each connection; it was removed: send " +
+			"it without that flag" + consequence})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
@@ -245,6 +246,7 @@ func (s *Sweeper) notify(ctx context.Context, topic, client, consequence string)
 func (s *Sweeper) audit(ctx context.Context, db Store, topic, client, consequence string) error {
 	now := s.deps.Now()
 	return db.Tx(ctx, func(tx *store.Tx) error {
-		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: audit.ActionRemoveRetained, Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client + consequence})
+		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: audit.ActionRemoveRetained,
+			Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client + consequence})
 	})
 }

@@ -192,7 +192,8 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 			p.deps.Failed("revocations of the broker's fleet/revoked not saved", err)
 			return
 		}
-		p.deps.Log.Error("the broker has another fleet/revoked, of the same or a higher revision: the database may be an older copy; the document's names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		p.deps.Log.Error("the broker has another fleet/revoked, of the same or a higher revision: the database may be an older copy; the "+
+			"document's names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		p.deps.Wake()
 	default:
 		if own {
@@ -219,7 +220,8 @@ func (p *Publisher) recordIssued(ctx context.Context, db Store, now time.Time) {
 	}
 	for _, c := range fresh {
 		row := enrol.Certificate{
-			Serial: ca.Serial(c), How: enrol.ByInstance, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter, PEM: string(ca.EncodeCertificates(c)),
+			Serial: ca.Serial(c), How: enrol.ByInstance, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter,
+			PEM: string(ca.EncodeCertificates(c)),
 		}
 		err := db.Tx(ctx, func(tx *store.Tx) error {
 			if _, err := tx.Certificate(ctx, row.Serial); !errors.Is(err, store.ErrNotFound) {

@@ -210,7 +210,8 @@ func drawSpec(t *rapid.T) Spec {
 		if rapid.Bool().Draw(t, "tolerant") {
 			most, least, few, soak := 30.0, 60.0, 3, int64(60)
 			for i := range spec.Waves {
-				spec.Waves[i].MaxFailurePercent, spec.Waves[i].SuccessPercent, spec.Waves[i].MinDecided, spec.Waves[i].SoakS = &most, &least, &few, &soak
+				spec.Waves[i].MaxFailurePercent, spec.Waves[i].SuccessPercent, spec.Waves[i].MinDecided, spec.Waves[i].SoakS = &most, &least,
+					&few, &soak
 			}
 		}
 	}

@@ -35,7 +35,8 @@ func BenchmarkPlan(b *testing.B) {
 		w := newWorld(b, address, benchRobots)
 		b.ResetTimer()
 		for b.Loop() {
-			p, total, found, err := w.changes.Plan(b.Context(), change.RolloutRequest{Content: content.Content{Story: &content.Story{ID: "day"}}, Robots: selector.All()})
+			p, total, found, err := w.changes.Plan(b.Context(), change.RolloutRequest{Content: content.Content{Story: &content.Story{ID: "day"}},
+				Robots: selector.All()})
 			if err != nil || len(found) > 0 || total != benchRobots || len(p.Waves) != 4 {
 				b.Fatal(total, found, err)
 			}

@@ -140,18 +140,22 @@ func (s Selector) Problems() []schema.Problem {
 	case shapes == 0:
 		found = append(found, schema.NewProblem("", "missing", "no robot is selected", hintWrite))
 	case shapes > 1:
-		found = append(found, schema.NewProblem("", "ambiguous", "robots are selected in more than one way", "use one of: robot ids, -l key=value, --all"))
+		found = append(found, schema.NewProblem("", "ambiguous", "robots are selected in more than one way",
+			"use one of: robot ids, -l key=value, --all"))
 	}
 	if len(s.IDs) > MaxIDs {
-		found = append(found, schema.NewProblem("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d are allowed", len(s.IDs), MaxIDs), "give them a label and select by it"))
+		found = append(found, schema.NewProblem("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d are allowed", len(s.IDs),
+			MaxIDs), "give them a label and select by it"))
 	}
 	for i, id := range s.IDs {
 		if !schema.ValidID(id) {
-			found = append(found, schema.NewProblem(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "write a to z, 0 to 9 and -, at most 63 characters"))
+			found = append(found, schema.NewProblem(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id),
+				"write a to z, 0 to 9 and -, at most 63 characters"))
 		}
 	}
 	if len(s.Labels) > MaxLabels {
-		found = append(found, schema.NewProblem("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d are allowed", len(s.Labels), MaxLabels), ""))
+		found = append(found, schema.NewProblem("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d are allowed", len(s.Labels),
+			MaxLabels), ""))
 	}
 	for i, l := range s.Labels {
 		found = append(found, l.problems(fmt.Sprintf("/labels/%d", i))...)
@@ -172,10 +176,12 @@ func LabelProblems(labels map[string]string) []schema.Problem {
 func (l Label) problems(at string) []schema.Problem {
 	var found []schema.Problem
 	if !schema.ValidID(l.Key) {
-		found = append(found, schema.NewProblem(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "write a to z, 0 to 9 and -, at most 63 characters"))
+		found = append(found, schema.NewProblem(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key),
+			"write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	if l.Value == "" || len(l.Value) > MaxValueBytes || !utf8.ValidString(l.Value) || strings.ContainsFunc(l.Value, unicode.IsControl) {
-		found = append(found, schema.NewProblem(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("write printable text of 1 to %d bytes", MaxValueBytes)))
+		found = append(found, schema.NewProblem(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value),
+			fmt.Sprintf("write printable text of 1 to %d bytes", MaxValueBytes)))
 	}
 	return found
 }

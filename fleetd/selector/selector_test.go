@@ -41,7 +41,8 @@ func TestParse(t *testing.T) {
 		{"-l site=", Labelled(Label{"site", ""}), "/labels/0/value bad_value"},
 		{"-l Site=x", Labelled(Label{"Site", "x"}), "/labels/0/key bad_id"},
 		{"--everything", Selector{}, "bad_value, missing"},
-		{"--doing=performing,paused -l site=museum", Selector{Labels: []Label{{"site", "museum"}}, StateTerms: StateTerms{Doing: []Doing{Performing, Paused}}}, ""},
+		{"--doing=performing,paused -l site=museum", Selector{Labels: []Label{{"site", "museum"}},
+			StateTerms: StateTerms{Doing: []Doing{Performing, Paused}}}, ""},
 		{"--presence=lost --all", Selector{All: true, StateTerms: StateTerms{Presence: []string{"lost"}}}, "ambiguous"},
 		{"--presence=", Selector{}, "bad_value, missing"},
 	} {
@@ -116,7 +117,8 @@ func TestParseReadsStringBack(t *testing.T) {
 
 // withoutEmpty makes lists without values nil.
 func withoutEmpty(s Selector) Selector {
-	s.Doing, s.Modes, s.Presence, s.StoryState = append([]Doing(nil), s.Doing...), append([]schema.ModeID(nil), s.Modes...), append([]string(nil), s.Presence...), append([]StoryState(nil), s.StoryState...)
+	s.Doing, s.Modes, s.Presence, s.StoryState = append([]Doing(nil), s.Doing...), append([]schema.ModeID(nil), s.Modes...),
+		append([]string(nil), s.Presence...), append([]StoryState(nil), s.StoryState...)
 	return s
 }
 
@@ -152,7 +154,8 @@ func TestMatchOfState(t *testing.T) {
 }
 
 func TestLabelProblems(t *testing.T) {
-	if got := codes(LabelProblems(map[string]string{"site": "museum", "no/te": "x", "empty": ""})); got != "/labels/empty/value bad_value, /labels/no~1te/key bad_id" {
+	if got := codes(LabelProblems(map[string]string{"site": "museum", "no/te": "x", "empty": ""})); got !=
+		"/labels/empty/value bad_value, /labels/no~1te/key bad_id" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -41,7 +41,8 @@ const (
 // Doings lists every value of Doing.
 func Doings() []Doing {
 	return []Doing{
-		NotConnected, Asleep, NotAdopted, WaitingForRelease, StopInput, NeedsReset, Braking, Resetting, Disabled, NotReported, Switching, Manual, Undriven, StartUp,
+		NotConnected, Asleep, NotAdopted, WaitingForRelease, StopInput, NeedsReset, Braking, Resetting, Disabled, NotReported, Switching, Manual,
+		Undriven, StartUp,
 		SafeMode, OtherMode, Performing, Failing, Interrupted, Activity, PausedBySafety, Paused, NoStory, StoryEnded,
 	}
 }

@@ -44,7 +44,8 @@ const (
 func (m Map) Problems() (found []schema.Problem) {
 	if !(m.ResolutionM > 0 && m.ResolutionM <= maxResolution) {
 		found = append(found, schema.NewProblem("/resolution_m", "out_of_range",
-			fmt.Sprintf("a pixel of %v m is not more than 0 and at most %d", m.ResolutionM, maxResolution), "write how many metres a pixel is, such as 0.05"))
+			fmt.Sprintf("a pixel of %v m is not more than 0 and at most %d", m.ResolutionM, maxResolution),
+			"write how many metres a pixel is, such as 0.05"))
 	}
 	for _, of := range []struct {
 		name        string

@@ -48,7 +48,8 @@ func TestImagesOfMapsBecomePNG(t *testing.T) {
 		width, height int
 		want          []uint8
 	}{
-		"binary":                {"P5\n# CREATOR: map_saver 0.050 m/pix\n3 2\n255\n\x00\xcd\xfe\xff\x01\x20", false, 3, 2, []uint8{0, 0xcd, 0xfe, 0xff, 1, 0x20}},
+		"binary": {"P5\n# CREATOR: map_saver 0.050 m/pix\n3 2\n255\n\x00\xcd\xfe\xff\x01\x20", false, 3, 2,
+			[]uint8{0, 0xcd, 0xfe, 0xff, 1, 0x20}},
 		"binary, negated":       {"P5 2 1 255\n\x00\xf0", true, 2, 1, []uint8{255, 15}},
 		"another greatest":      {"P5 3 1 100\n\x00\x32\x64", false, 3, 1, []uint8{0, 127, 255}},
 		"over the greatest":     {"P5 1 1 100\n\xff", false, 1, 1, []uint8{255}},
@@ -92,7 +93,8 @@ func TestBadImagesOfMapsAreRefused(t *testing.T) {
 		"PNG without pixel": {"\x89PNG\r\n\x1a\n", "read the PNG"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if body, _, found := site.ReadImage([]byte(c.body), false); len(found) != 1 || body != nil || !strings.Contains(found[0].Detail, c.want) {
+			if body, _, found := site.ReadImage([]byte(c.body), false); len(found) != 1 || body != nil ||
+				!strings.Contains(found[0].Detail, c.want) {
 				t.Errorf("got %v, want %q", found, c.want)
 			}
 		})

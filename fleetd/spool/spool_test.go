@@ -13,7 +13,8 @@ import (
 )
 
 func request(id string) stop.Request {
-	return stop.Request{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC), Robots: []string{"r1"}}
+	return stop.Request{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC),
+		Robots: []string{"r1"}}
 }
 
 func open(t *testing.T, path string) (*Spool, string) {

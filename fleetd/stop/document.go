@@ -43,9 +43,11 @@ func (p *plan) document(robot string, held []*Latch, released []schema.StopRelea
 		}, func() { doc.Why, doc.By, doc.Released = "", truncated(doc.By, 63), nil })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: released, Counter: p.rows.Signer.Next(p.now)}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: released,
+		Counter: p.rows.Signer.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
-		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.RequestedAt)})
+		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why,
+			Since: schema.TimeOf(l.RequestedAt)})
 	}
 	d.Payload, err = encodeFitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil

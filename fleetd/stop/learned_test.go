@@ -11,7 +11,8 @@ import (
 
 // reportedByR1 returns a stop of all robots as r1 reports it.
 func reportedByR1(id string, since, now int) Request {
-	o, _ := RequestFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
+	o, _ := RequestFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true},
+		0, at(now))
 	return o
 }
 
@@ -66,7 +67,8 @@ func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 			all++
 		}
 	}
-	if all != maxAll+1 || !strings.Contains(d.on("r2"), schema.MoreStops) || !strings.Contains(d.on("r1"), "k47") || strings.Contains(d.on("r2"), "k47") {
+	if all != maxAll+1 || !strings.Contains(d.on("r2"), schema.MoreStops) || !strings.Contains(d.on("r1"), "k47") ||
+		strings.Contains(d.on("r2"), "k47") {
 		t.Errorf("%d stops of all robots; r1 %q, r2 %q", all, d.on("r1"), d.on("r2"))
 	}
 }

@@ -30,7 +30,8 @@ type plan struct {
 }
 
 func newPlan(rows Rows, now time.Time) *plan {
-	p := &plan{rows: rows, now: now, latches: map[latchKey]*Latch{}, changed: map[latchKey]bool{}, robots: map[string]bool{}, known: map[string]bool{}}
+	p := &plan{rows: rows, now: now, latches: map[latchKey]*Latch{}, changed: map[latchKey]bool{}, robots: map[string]bool{},
+		known: map[string]bool{}}
 	for _, r := range rows.Robots {
 		p.known[r.ID] = true
 	}
@@ -260,8 +261,9 @@ func (r *Request) raises(l *Latch) bool {
 // may be long after it was requested.
 func (r *Request) note() Note {
 	n := Note{
-		Source: r.Source, Who: validText(schema.Asker(r.Client, r.By)), What: audit.ActionStop, Target: "stop " + r.ID, Why: r.Why, Detail: r.detail(),
-		After: audit.JSON(map[string]any{"level": r.Level, "requested_at": schema.TimeOf(r.At)}),
+		Source: r.Source, Who: validText(schema.Asker(r.Client, r.By)), What: audit.ActionStop, Target: "stop " + r.ID, Why: r.Why,
+		Detail: r.detail(),
+		After:  audit.JSON(map[string]any{"level": r.Level, "requested_at": schema.TimeOf(r.At)}),
 	}
 	switch {
 	case r.FromRobot:
@@ -302,7 +304,8 @@ type Elsewhere struct {
 // notLatched says why a stop cannot be released, and what to do.
 func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 	if robots := strings.Join(w.Unknown[id], " "); robots != "" {
-		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots + " and release the stop then, or, if another fleet has the robot now, release it there"
+		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots +
+			" and release the stop then, or, if another fleet has the robot now, release it there"
 	}
 	detail, hint = "no stop "+id+" is latched", "fleetd stop list shows the latched stops"
 	var last Latch

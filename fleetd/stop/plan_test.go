@@ -43,7 +43,8 @@ func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *sc
 	}
 	sum, err := sign.Digest(doc.Payload)
 	if err == nil {
-		err = sign.Ring{sign.PublicKey(sign.SignsDesired, d.rows.Signer.Key)}.Verify(sign.Subject{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
+		err = sign.Ring{sign.PublicKey(sign.SignsDesired, d.rows.Signer.Key)}.Verify(sign.Subject{Kind: kind, Robot: doc.Robot, Document: sum},
+			sig)
 	}
 	if err != nil || counter <= d.rows.Signer.Counter {
 		d.t.Fatalf("counter %d after %d, %v: %s", counter, d.rows.Signer.Counter, err, doc.Payload)
@@ -52,8 +53,9 @@ func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *sc
 }
 
 func newFleetModel(t rapid.TB) *fleetModel {
-	return &fleetModel{t: t, documents: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
-		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
+	return &fleetModel{t: t, documents: map[string]schema.DesiredStop{}, payloads: map[string][]byte{},
+		rows: Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
+			{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 
 func (d *fleetModel) apply(c Changes) {
@@ -139,7 +141,8 @@ func TestReleaseNamesThePersonInTheRevisionThatReleases(t *testing.T) {
 	d.hold(2, Request{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
 	d.release(3, "a", "b")
 	a, b := schema.StopRelease{ID: "a", By: "ben"}, schema.StopRelease{ID: "b", By: "ben"}
-	if r1, r2 := d.documents["r1"].Released, d.documents["r2"].Released; !slices.Equal(r1, []schema.StopRelease{a, b}) || !slices.Equal(r2, []schema.StopRelease{a}) || !slices.Equal(d.all.Released, []schema.StopRelease{a}) {
+	if r1, r2 := d.documents["r1"].Released, d.documents["r2"].Released; !slices.Equal(r1, []schema.StopRelease{a, b}) ||
+		!slices.Equal(r2, []schema.StopRelease{a}) || !slices.Equal(d.all.Released, []schema.StopRelease{a}) {
 		t.Errorf("r1 %v, r2 %v, all %v", r1, r2, d.all.Released)
 	}
 	d.hold(4, Request{ID: "c", Level: schema.StopStop, At: at(4), Robots: []string{"r1"}})
@@ -225,11 +228,13 @@ func TestRequestPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	// The clock of the instance that persisted them differs.
 	d.hold(5, RequestOf("op1", []byte(`{"id":"a"}`), at(5)), RequestOf("wall1", nil, at(52)))
 	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
-		t.Errorf("named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
+		t.Errorf("named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall),
+			AlreadyPersisted(d.rows, later))
 	}
 	d.release(70, "a", "wall1")
 	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
-		t.Errorf("released: named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
+		t.Errorf("released: named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall),
+			AlreadyPersisted(d.rows, later))
 	}
 	// A live stop right after the release is another stop.
 	again, before := RequestOf("wall1", nil, at(75)), RequestOf("wall1", nil, at(69))
@@ -288,7 +293,8 @@ func TestRevisionIsNeverBelowFleetdsTime(t *testing.T) {
 func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	d := newFleetModel(t)
 	for i := range 100 {
-		d.hold(i, Request{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
+		d.hold(i, Request{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256),
+			At: at(i), All: true})
 	}
 	if n := len(d.documents["r1"].Stops); n != maxLatched || d.documents["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
 		t.Errorf("%d stops are listed, the first %s", n, d.documents["r1"].Stops[0].ID)
@@ -376,7 +382,8 @@ func TestDocumentsMatchLatchedStops(t *testing.T) {
 				d.hold(i, o)
 			}
 			for _, robot := range []string{"r1", "r2"} {
-				if got := strings.Fields(d.on(robot)); len(got) != len(held[robot]) || slices.ContainsFunc(got, func(id string) bool { return !held[robot][id] }) {
+				if got := strings.Fields(d.on(robot)); len(got) != len(held[robot]) ||
+					slices.ContainsFunc(got, func(id string) bool { return !held[robot][id] }) {
 					t.Fatalf("the document of %s lists %v, latched are %v", robot, got, held[robot])
 				}
 			}

@@ -25,7 +25,8 @@ const maxAlertAcks = 10_000
 // AckAlert saves that somebody has acknowledged an alert, in place of an earlier acknowledgement. The
 // error is ErrNotFound if the robot is unknown.
 func (t *Tx) AckAlert(ctx context.Context, a AlertAck) error {
-	table, columns, values, args := "alert_acks", "robot, alert, first_ts", "$5, $1, $2", []any{a.Alert, int64(a.First), micros(a.At), a.By, a.Robot, a.Note}
+	table, columns, values, args := "alert_acks", "robot, alert, first_ts", "$5, $1, $2", []any{a.Alert, int64(a.First), micros(a.At), a.By,
+		a.Robot, a.Note}
 	if a.Robot == "" {
 		table, columns, values, args = "fleet_alert_acks", "alert, first_ts", "$1, $2", []any{a.Alert, int64(a.First), micros(a.At), a.By, a.Note}
 	}

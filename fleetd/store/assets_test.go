@@ -23,7 +23,9 @@ import (
 
 // file is a sound of size bytes; its content depends on text.
 func file(text string, size int) library.File {
-	body := append([]byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"+text), bytes.Repeat([]byte(text), size/len(text)+1)...)[:size]
+	body := append(
+		[]byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"+text),
+		bytes.Repeat([]byte(text), size/len(text)+1)...)[:size]
 	sum := sha256.Sum256(body)
 	return library.File{SHA256: hex.EncodeToString(sum[:]), Media: library.MediaWAV, Body: body}
 }

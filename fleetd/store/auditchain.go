@@ -157,7 +157,8 @@ func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) 
 		}
 		return tx.Note(ctx, now, audit.Note{
 			Source: audit.Source{Via: audit.ViaFleetd}, What: audit.ActionPrune, Target: "audit", Why: "older than the audit is kept",
-			Detail: fmt.Sprintf("%d entries up to %d", n, last.Seq), After: audit.JSON(audit.Checkpoint{Through: last.Seq, Hash: last.Hash, Rows: n}),
+			Detail: fmt.Sprintf("%d entries up to %d", n, last.Seq),
+			After:  audit.JSON(audit.Checkpoint{Through: last.Seq, Hash: last.Hash, Rows: n}),
 		})
 	})
 	if err != nil {

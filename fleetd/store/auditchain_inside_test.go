@@ -20,7 +20,8 @@ func TestVerifyHoldsWhileEntriesArePruned(t *testing.T) {
 	// prune deletes the entries up to one, and adds the entry that says so.
 	prune := func(all []audit.Entry, through int) []audit.Entry {
 		last, newest := all[through-1], all[len(all)-1]
-		e := audit.Entry{Note: audit.Note{What: audit.ActionPrune, After: audit.JSON(audit.Checkpoint{Through: last.Seq, Hash: last.Hash, Rows: last.Seq})}}
+		e := audit.Entry{Note: audit.Note{What: audit.ActionPrune, After: audit.JSON(audit.Checkpoint{Through: last.Seq, Hash: last.Hash,
+			Rows: last.Seq})}}
 		e.Link(audit.Head{Seq: newest.Seq, Hash: newest.Hash})
 		return append(slices.Clone(all[through:]), e)
 	}

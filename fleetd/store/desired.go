@@ -227,7 +227,8 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by audit.Attri
 	if c.Note == "" {
 		return nil
 	}
-	return t.Note(ctx, by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionDesired, Target: c.Note, Detail: library.RobotsText(c.Updated), Before: c.Before, After: c.After})
+	return t.Note(ctx, by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionDesired, Target: c.Note,
+		Detail: library.RobotsText(c.Updated), Before: c.Before, After: c.After})
 }
 
 // desiredRow is one desired document of one robot.

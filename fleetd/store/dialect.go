@@ -211,7 +211,8 @@ func parsePostgres(address string) (*pgxpool.Config, error) {
 			return nil, fmt.Errorf("the database's address: the value of the parameter %q cannot be used%s", name, inAPassword)
 		}
 	}
-	return nil, errors.New("the database's address, or a variable PG* of the environment, cannot be used: write postgres://user@host:port/name" + inAPassword)
+	return nil, errors.New(
+		"the database's address, or a variable PG* of the environment, cannot be used: write postgres://user@host:port/name" + inAPassword)
 }
 
 func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, error) {

@@ -234,7 +234,8 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 	}
 	if left > 0 {
 		if err := t.Note(ctx, now, audit.Note{Who: "fleetd", What: audit.ActionRevoke, Target: "fleet/revoked",
-			Detail: fmt.Sprintf("the document is full: the %d names that were revoked longest ago are no longer in it: give the broker ca/crl.pem (flag --crl), which has all certificates, and remove those with a password from its users file", left)}); err != nil {
+			Detail: fmt.Sprintf("the document is full: the %d names that were revoked longest ago are no longer in it: give the broker ca/crl.pem "+
+				"(flag --crl), which has all certificates, and remove those with a password from its users file", left)}); err != nil {
 			return err
 		}
 	}

@@ -7,11 +7,14 @@ import (
 )
 
 // ofLibpq are the parameters of an address that PostgreSQL's own programs know too.
-var ofLibpq = []string{"host", "port", "dbname", "user", "sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl", "sslsni", "connect_timeout",
-	"application_name", "options", "target_session_attrs", "passfile", "krbsrvname", "gssencmode", "channel_binding", "keepalives_idle", "tcp_user_timeout"}
+var ofLibpq = []string{"host", "port", "dbname", "user", "sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl", "sslsni",
+	"connect_timeout",
+	"application_name", "options", "target_session_attrs", "passfile", "krbsrvname", "gssencmode", "channel_binding", "keepalives_idle",
+	"tcp_user_timeout"}
 
 // ofPgx are parameters that only fleetd's driver knows, besides those of its pool.
-var ofPgx = []string{"statement_cache_capacity", "description_cache_capacity", "default_query_exec_mode", "min_protocol_version", "max_protocol_version", "sslpassword", "password"}
+var ofPgx = []string{"statement_cache_capacity", "description_cache_capacity", "default_query_exec_mode", "min_protocol_version",
+	"max_protocol_version", "sslpassword", "password"}
 
 // Libpq returns the address and the environment with which PostgreSQL's own programs reach a database. The password is in
 // the environment only, since others can read the arguments of a program.

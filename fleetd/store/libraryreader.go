@@ -174,7 +174,8 @@ func (r *libraryReader) readSets(robots string, w where, withRevisions bool) {
 		}
 	}
 	if withRevisions {
-		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args)
+		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+
+			")) ORDER BY v.id, v.rev", w.args)
 	}
 }
 
@@ -189,7 +190,8 @@ func (r *libraryReader) readAssignedStories(robots string, w where, withRevision
 		}
 	}
 	if withRevisions {
-		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args)
+		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+
+			")) ORDER BY v.id, v.rev", w.args)
 	}
 }
 

@@ -44,11 +44,14 @@ func measurementsAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	n := must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{
-		measured("r1", 0, 2, 80), measured("r1", 1, 2, 79), measured("r1", 20, 1, 70), measured("r1", 61, 3, 60), measured("r2", 0, 1, 50), measured("unknown", 0, 1, 50),
+		measured("r1", 0, 2, 80), measured("r1", 1, 2, 79), measured("r1", 20, 1, 70), measured("r1", 61, 3, 60), measured("r2", 0, 1, 50),
+		measured("unknown", 0, 1, 50),
 	}))
 	wantEqual(t, "written rows", n, int64(5))
-	wantEqual(t, "rows of minutes with as many values", must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 0, 2, 10), measured("r1", 1, 1, 10)})), int64(0))
-	wantEqual(t, "rows of a minute with more values", must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 1, 3, 78)})), int64(1))
+	wantEqual(t, "rows of minutes with as many values",
+		must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 0, 2, 10), measured("r1", 1, 1, 10)})), int64(0))
+	wantEqual(t, "rows of a minute with more values",
+		must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 1, 3, 78)})), int64(1))
 
 	minutes := []string{"0:2:80", "1:3:78", "20:1:70", "61:3:60"}
 	quarters := []string{"0:5:78.8", "15:1:70", "60:3:60"}
@@ -59,7 +62,9 @@ func measurementsAreReadBack(t *testing.T, address string) {
 		wantEqual(t, "the other robot "+when, batteries(t, s, "r2", 0, 120, false), []string{"0:1:50"})
 		wantEqual(t, "minutes from 1 before 61 "+when, batteries(t, s, "r1", 1, 61, false), minutes[1:3])
 		values := map[string]int64{}
-		if err := s.FleetMeasurements(t.Context(), after(0), after(60), func(robot string, p measure.Point) { values[robot] += p.Count() }); err != nil {
+		if err := s.FleetMeasurements(t.Context(), after(0), after(60), func(robot string, p measure.Point) {
+			values[robot] += p.Count()
+		}); err != nil {
 			t.Error(err)
 		}
 		wantEqual(t, "values of the fleet in an hour "+when, values, map[string]int64{"r1": 6, "r2": 1})
@@ -71,7 +76,8 @@ func measurementsAreReadBack(t *testing.T, address string) {
 	both("of which an hour is folded")
 
 	// The clock was set back, and an instance that led before writes what it had.
-	must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 0, 1, 1), measured("r1", 20, 4, 71), measured("r1", 21, 1, 66)}))
+	must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 0, 1, 1), measured("r1", 20, 4, 71),
+		measured("r1", 21, 1, 66)}))
 	minutes = []string{"0:2:80", "1:3:78", "20:4:71", "21:1:66", "61:3:60"}
 	quarters[1] = "15:5:70"
 	wantEqual(t, "minutes after the clock was set back", batteries(t, s, "r1", 0, 120, false), minutes)
@@ -97,7 +103,8 @@ func measurementsOfManyRobotsAreFolded(t *testing.T, address string) {
 	wantEqual(t, "minutes folded until it ended early", n, int64(60))
 	wantEqual(t, "minutes folded afterwards", must[int64](t)(s.FoldMeasurements(t.Context(), after(120), always)), int64(15))
 	for i, name := range names {
-		wantEqual(t, name, batteries(t, s, name, 0, 60, false), []string{fmt.Sprintf("0:1:%d", i), fmt.Sprintf("1:1:%d", i), fmt.Sprintf("2:1:%d", i)})
+		wantEqual(t, name, batteries(t, s, name, 0, 60, false), []string{fmt.Sprintf("0:1:%d", i), fmt.Sprintf("1:1:%d", i),
+			fmt.Sprintf("2:1:%d", i)})
 	}
 }
 
@@ -121,7 +128,8 @@ func oldMeasurementsArePruned(t *testing.T, address string) {
 	wantEqual(t, "quarter hours left", len(batteries(t, s, "r1", 0, 30*60, true)), 30)
 	day := nine.Truncate(24 * time.Hour)
 	wantEqual(t, "pruned days within the first", must[int64](t)(s.PruneQuarterMeasurements(t.Context(), day.Add(23*time.Hour), 8)), int64(0))
-	wantEqual(t, "pruned days after it", must[int64](t)(s.PruneQuarterMeasurements(t.Context(), day.Add(24*time.Hour+time.Second), 8)), int64(1))
+	wantEqual(t, "pruned days after it", must[int64](t)(s.PruneQuarterMeasurements(t.Context(), day.Add(24*time.Hour+time.Second), 8)),
+		int64(1))
 }
 
 func decommissionDeletesMeasurements(t *testing.T, address string) {
@@ -135,10 +143,12 @@ func decommissionDeletesMeasurements(t *testing.T, address string) {
 		if err := tx.BeginDecommission(t.Context(), "r1", "anna", "", after(130)); err != nil {
 			return err
 		}
-		return tx.StepDecommission(t.Context(), decommission.Decommission{Robot: "r1", Step: decommission.Begun}, decommission.Archived, after(130))
+		return tx.StepDecommission(t.Context(), decommission.Decommission{Robot: "r1", Step: decommission.Begun}, decommission.Archived,
+			after(130))
 	})
 	wantEqual(t, "points of the decommissioned robot", batteries(t, s, "r1", 0, 120, false), []string{})
 	wantEqual(t, "its quarter hours", batteries(t, s, "r1", 0, 120, true), []string{})
 	wantEqual(t, "points of the other robot", len(batteries(t, s, "r2", 0, 120, false)), 2)
-	wantEqual(t, "what is written of it afterwards", must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 80, 1, 50)})), int64(0))
+	wantEqual(t, "what is written of it afterwards",
+		must[int64](t)(s.AddMeasurements(t.Context(), []measure.Minute{measured("r1", 80, 1, 50)})), int64(0))
 }

@@ -53,7 +53,8 @@ func (p *pools) makeSchema(ctx context.Context) error {
 	}
 	quoted := `"` + strings.ReplaceAll(p.schema.missing, `"`, `""`) + `"`
 	if _, err := p.write.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+quoted); err != nil && pgCode(err) != uniqueViolation {
-		return fmt.Errorf("make the schema %s: %w; let the database's owner run CREATE SCHEMA %s AUTHORIZATION user", p.schema.missing, err, quoted)
+		return fmt.Errorf("make the schema %s: %w; let the database's owner run CREATE SCHEMA %s AUTHORIZATION user", p.schema.missing,
+			err, quoted)
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ func schemaOf(address, schema string, option bool) string {
 // What a fleet keeps, its leader and its audit log work in a schema that does not exist yet, beside a fleet in the default one.
 func TestFleetInASchemaOfPostgres(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, string){
-		"restart": restartKeepsEverything, "leader": func(t *testing.T, address string) { onlyOneInstanceLeads(t, address) }, "writers": concurrentWriters,
+		"restart": restartKeepsEverything, "leader": func(t *testing.T, address string) { onlyOneInstanceLeads(t, address) },
+		"writers": concurrentWriters,
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := storetest.Postgres(t)
@@ -98,7 +99,8 @@ func TestAuditOfAFleetWaitsForNoOtherFleet(t *testing.T) {
 // A name that was typed wrongly must not begin a new fleet in the schema that comes next.
 func TestMissingSchemaBeforeAnotherOneIsRefused(t *testing.T) {
 	address := storetest.Postgres(t)
-	if _, err := open(t, schemaOf(address, "musuem,public", false)); err == nil || !strings.Contains(err.Error(), "no schema musuem: name one schema only") {
+	if _, err := open(t, schemaOf(address, "musuem,public", false)); err == nil ||
+		!strings.Contains(err.Error(), "no schema musuem: name one schema only") {
 		t.Fatalf("got %v", err)
 	}
 	s, err := open(t, schemaOf(address, "public,museum", false))

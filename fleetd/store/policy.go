@@ -62,7 +62,8 @@ func (t *Tx) SavePolicy(ctx context.Context, p policy.Policy) error {
 			content = excluded.content, enabled = excluded.enabled, rollout = excluded.rollout, owner = excluded.owner, changed_at = excluded.changed_at,
 			changed_by = excluded.changed_by, why = excluded.why
 		WHERE policies.version = excluded.version - 1`,
-		p.ID, p.Version, p.Place, robots, string(p.Topic()), body, boolToInt(p.Enabled), p.Rollout, p.Owner, micros(p.ChangedAt), p.ChangedBy, p.Why)
+		p.ID, p.Version, p.Place, robots, string(p.Topic()), body, boolToInt(p.Enabled), p.Rollout, p.Owner, micros(p.ChangedAt),
+		p.ChangedBy, p.Why)
 	return expectOne(n, err, "policy "+p.ID)
 }
 

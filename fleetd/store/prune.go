@@ -59,15 +59,16 @@ func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n 
 	return s.pruneWithParts(ctx, "batches", oldBatches, then, limit, `DELETE FROM commands WHERE batch = $1`, `DELETE FROM batches WHERE id = $1`)
 }
 
-// PruneRollouts deletes the oldest rollouts that ended before then and that no policy names, each with its waves and robots. A call deletes at
-// least one rollout, however many robots it has.
+// PruneRollouts deletes the oldest rollouts that ended before then and that no policy names, each with its waves and robots. A call deletes
+// at least one rollout, however many robots it has.
 func (s *Store) PruneRollouts(ctx context.Context, then time.Time, limit int) (n int64, err error) {
 	return s.pruneWithParts(ctx, "rollouts", oldRollouts, then, limit,
 		`DELETE FROM rollout_robots WHERE rollout = $1`, `DELETE FROM rollout_waves WHERE rollout = $1`, `DELETE FROM rollouts WHERE id = $1`)
 }
 
 // pruneWithParts deletes what a query lists by id, with the number of its parts, by these statements.
-func (s *Store) pruneWithParts(ctx context.Context, what, query string, then time.Time, limit int, statements ...string) (n int64, err error) {
+func (s *Store) pruneWithParts(ctx context.Context, what, query string, then time.Time, limit int,
+	statements ...string) (n int64, err error) {
 	type sized struct {
 		id    string
 		parts int

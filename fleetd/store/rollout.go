@@ -22,7 +22,8 @@ func scanRollout(scan func(...any) error) (o rollout.Rollout, err error) {
 		return o, err
 	}
 	o.Seed = uint64(seed)
-	o.CreatedAt, o.ApprovedAt, o.NotBefore, o.StartedAt, o.EndedAt, o.NextAt = timeOf(created), timeOf(approved), timeOf(notBefore), timeOf(started), timeOf(ended), timeOf(next)
+	o.CreatedAt, o.ApprovedAt, o.NotBefore, o.StartedAt, o.EndedAt, o.NextAt = timeOf(created), timeOf(approved), timeOf(notBefore),
+		timeOf(started), timeOf(ended), timeOf(next)
 	if o.Content, err = decodeColumn[content.Content](body, "content", "rollout "+o.ID); err != nil {
 		return o, err
 	}
@@ -59,7 +60,8 @@ func (r reads) Rollouts(ctx context.Context, q RolloutQuery) ([]rollout.Rollout,
 	w.addIf(q.State != "", "o.state = %s", string(q.State))
 	w.addIf(q.Robot != "", "o.id IN (SELECT m.rollout FROM rollout_robots m WHERE m.robot = %s)", q.Robot)
 	w.addRobotsOfSites(q.Sites)
-	all, err := queryAll(ctx, r, scanRollout, selectRollouts+w.String()+" ORDER BY o.created_at DESC, o.id DESC LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
+	all, err := queryAll(ctx, r, scanRollout, selectRollouts+w.String()+" ORDER BY o.created_at DESC, o.id DESC LIMIT "+
+		w.arg(limitOf(q.Limit)), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list rollouts: %w", err)
 	}
@@ -100,8 +102,9 @@ func (r reads) addWaves(ctx context.Context, all []rollout.Rollout) error {
 	}
 	var w where
 	w.addNamed("rollout", ids)
-	waves, err := queryAll(ctx, r, scanWave, "SELECT rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at FROM rollout_waves"+
-		w.String()+" ORDER BY rollout, number", w.args...)
+	waves, err := queryAll(ctx, r, scanWave,
+		"SELECT rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at FROM rollout_waves"+
+			w.String()+" ORDER BY rollout, number", w.args...)
 	if err != nil {
 		return fmt.Errorf("list the waves of rollouts: %w", err)
 	}

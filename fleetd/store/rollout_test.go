@@ -68,7 +68,8 @@ func rolloutsAreReadBack(t *testing.T, address string) {
 		RetryFor: time.Minute,
 	}
 	o.State, o.Why, o.Wave, o.EndedAt, o.NextAt = rollout.Paused, "a wave failed", 1, at(11), at(12)
-	o.Waves[1].State, o.Waves[1].Why, o.Waves[1].StartedAt, o.Waves[1].SoakFrom, o.Waves[1].EndedAt = rollout.WaveFailed, "1 of 2", at(7), at(8), at(9)
+	o.Waves[1].State, o.Waves[1].Why, o.Waves[1].StartedAt, o.Waves[1].SoakFrom, o.Waves[1].EndedAt = rollout.WaveFailed, "1 of 2", at(7),
+		at(8), at(9)
 	o.Waves[1].Gate.Waived, o.Waves[1].Gate.AcceptedFailures = true, 3
 	o.Waves[1].Counts = map[rollout.RobotState]int{rollout.Planned: 1, rollout.Failed: 1}
 	transact(t, s, func(tx *store.Tx) error {
@@ -148,7 +149,8 @@ func rolloutsAreSelected(t *testing.T, address string) {
 		[]store.RolloutVersion{{ID: "o1", Version: 1, State: rollout.Running}, {ID: "o2", Version: 1, State: rollout.Running}})
 	wantEqual(t, "robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(), schema.TopicDesiredStory,
 		selector.IDs("r2", "r3"),
-		[]rollout.RobotState{rollout.Planned})), []store.RobotOfRollout{{Rollout: "o1", Robot: "r2"}, {Rollout: "o2", Robot: "r2"}, {Rollout: "o2", Robot: "r3"}})
+		[]rollout.RobotState{rollout.Planned})), []store.RobotOfRollout{{Rollout: "o1", Robot: "r2"}, {Rollout: "o2", Robot: "r2"},
+		{Rollout: "o2", Robot: "r3"}})
 	wantEqual(t, "offered robots of open rollouts", must[[]store.RobotOfRollout](t)(s.RobotsOfOpenRollouts(t.Context(),
 		schema.TopicDesiredStory, selector.All(),
 		[]rollout.RobotState{rollout.Offered})), []store.RobotOfRollout(nil))
@@ -256,7 +258,8 @@ func pinsAreReplacedAndRemoved(t *testing.T, address string) {
 	wantErr(t, "removed twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.RemovePin(t.Context(), "r1", story) }),
 		store.ErrNotFound)
 	wantErr(t, "a pin of an unknown robot",
-		s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetPins(t.Context(), []store.Pin{{Robot: "r9", Topic: story}}) }), store.ErrNotFound)
+		s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetPins(t.Context(), []store.Pin{{Robot: "r9", Topic: story}}) }),
+		store.ErrNotFound)
 }
 
 // A content of activities keeps their order and revisions.

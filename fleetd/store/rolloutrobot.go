@@ -22,7 +22,8 @@ func scanRolloutRobot(scan func(...any) error) (m rollout.Robot, err error) {
 		&changed, &offered, &active, &retry, &spent, &spentAt, &retryFor); err != nil {
 		return m, err
 	}
-	m.ChangedAt, m.OfferedAt, m.ActiveAt, m.RetryAt, m.SpentAt = timeOf(changed), timeOf(offered), timeOf(active), timeOf(retry), timeOf(spentAt)
+	m.ChangedAt, m.OfferedAt, m.ActiveAt, m.RetryAt, m.SpentAt = timeOf(changed), timeOf(offered), timeOf(active), timeOf(retry),
+		timeOf(spentAt)
 	m.Spent, m.RetryFor = time.Duration(spent)*time.Microsecond, time.Duration(retryFor)*time.Microsecond
 	if len(had) > 0 {
 		c, err := decodeColumn[content.Content](had, "earlier content", "robot "+m.ID)

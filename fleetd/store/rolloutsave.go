@@ -130,7 +130,8 @@ func (t *Tx) SaveRollout(ctx context.Context, c rollout.Changes) error {
 	o := c.Rollout
 	n, err := t.exec(ctx, `UPDATE rollouts SET version = version + 1, state = $3, why = $4, wave = $5, approved_at = $6, approved_by = $7,
 			not_before = $8, started_at = $9, ended_at = $10, next_at = $11 WHERE id = $1 AND version = $2`,
-		o.ID, o.Version, string(o.State), o.Why, o.Wave, micros(o.ApprovedAt), o.ApprovedBy, micros(o.NotBefore), micros(o.StartedAt), micros(o.EndedAt), micros(o.NextAt))
+		o.ID, o.Version, string(o.State), o.Why, o.Wave, micros(o.ApprovedAt), o.ApprovedBy, micros(o.NotBefore), micros(o.StartedAt),
+		micros(o.EndedAt), micros(o.NextAt))
 	if err := expectOne(n, err, "rollout "+o.ID); err != nil {
 		return err
 	}

@@ -248,7 +248,8 @@ func (r reads) ScheduleRuns(ctx context.Context, q ScheduleRunQuery) ([]Schedule
 	}
 	w.addIf(q.Outcome != "", "outcome = %s", string(q.Outcome))
 	w.addIf(!q.Since.IsZero(), "instant >= %s", micros(q.Since))
-	all, err := queryAll(ctx, r, scanScheduleRun, selectScheduleRuns+w.String()+" ORDER BY instant DESC, schedule LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
+	all, err := queryAll(ctx, r, scanScheduleRun, selectScheduleRuns+w.String()+" ORDER BY instant DESC, schedule LIMIT "+
+		w.arg(limitOf(q.Limit)), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list runs of schedules: %w", err)
 	}

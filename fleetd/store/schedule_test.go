@@ -100,7 +100,9 @@ func dueSchedulesAreListed(t *testing.T, address string) {
 	})
 	wantEqual(t, "due schedules", must[[]string](t)(s.DueSchedules(t.Context(), at(60))), []string{"before", "now"})
 	transact(t, s, func(tx *store.Tx) error { return tx.SetNextInstant(t.Context(), "now", at(60), at(120)) })
-	wantErr(t, "advancing it again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetNextInstant(t.Context(), "now", at(60), at(180)) }), store.ErrConflict)
+	wantErr(t, "advancing it again", s.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.SetNextInstant(t.Context(), "now", at(60), at(180))
+	}), store.ErrConflict)
 	wantEqual(t, "due schedules after one was advanced", must[[]string](t)(s.DueSchedules(t.Context(), at(60))), []string{"before"})
 }
 

@@ -92,7 +92,8 @@ func BenchmarkSaveDocuments(b *testing.B) {
 			if err := benchStore(b, "sqlite:"+path).Close(); err != nil {
 				b.Fatal(err)
 			}
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_txlock=immediate")
+			db, err := sql.Open("sqlite", "file:"+path+
+				"?_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_txlock=immediate")
 			if err != nil {
 				b.Fatal(err)
 			}

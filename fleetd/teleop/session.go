@@ -59,7 +59,8 @@ type session struct {
 func newSession(h *Hub, robot string, l lease, p Person, now time.Time) *session {
 	s := &session{
 		hub: h, robot: robot, lease: l.ID, by: l.By, person: p,
-		reports: newest{changed: make(chan struct{}, 1)}, refusals: make(chan refusal, 1), state: drive.New(now), out: make(chan Message, 64), sentAt: map[int64]time.Time{},
+		reports: newest{changed: make(chan struct{}, 1)}, refusals: make(chan refusal, 1), state: drive.New(now), out: make(chan Message, 64),
+		sentAt: map[int64]time.Time{},
 	}
 	s.heard.Store(now.UnixNano())
 	return s

@@ -41,7 +41,9 @@ func FileSealer(path string) *Sealer {
 			return nil, fmt.Errorf("%s is readable by other users: chmod 600 it, and find out whether they read it", path)
 		}
 		if len(key) != sealKeySize {
-			return nil, fmt.Errorf("%s has %d bytes and is no such key: restore it from the backup, or move it away and enter the secrets of receivers again", path, len(key))
+			return nil, fmt.Errorf(
+				"%s has %d bytes and is no such key: restore it from the backup, or move it away and enter the secrets of receivers again",
+				path, len(key))
 		}
 		return key, nil
 	}}

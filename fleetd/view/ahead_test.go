@@ -23,13 +23,15 @@ func TestWayOfAStateIsNoDifferenceOfTheClocks(t *testing.T) {
 		body, err := schema.Encode(schema.State{
 			TS: schema.TimeOf(now.Add(-offset - way)), Session: "s", Boot: "later", StateSeq: f.seq,
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
-			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
-			Auto:   schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
+			Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning,
+				Calibrated: true},
+			Auto: schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen, problems := f.Take(schema.TopicState, "r0", link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicState, "r0"), Payload: body}, now)
+		seen, problems := f.Take(schema.TopicState, "r0", link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicState, "r0"),
+			Payload: body}, now)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -26,7 +26,9 @@ func TestDoing(t *testing.T) {
 		{"unknown to fleetd", func(r *Robot) { r.Presence.Status = "unknown" }, selector.NotConnected},
 		{"asleep", func(r *Robot) { r.Presence.Status = "sleeping" }, selector.Asleep},
 		{"of no fleet", func(r *Robot) { r.Adopted = false }, selector.NotAdopted},
-		{"latched", func(r *Robot) { r.Latches, r.Safety = []schema.StopLatch{{ID: "stop-1"}}, schema.SafetyDisabled }, selector.WaitingForRelease},
+		{"latched", func(r *Robot) {
+			r.Latches, r.Safety = []schema.StopLatch{{ID: "stop-1"}}, schema.SafetyDisabled
+		}, selector.WaitingForRelease},
 		{"its input is pressed", func(r *Robot) { r.EStopInput, r.Safety = true, schema.SafetyEStop }, selector.StopInput},
 		{"in E_STOP", func(r *Robot) { r.Safety = schema.SafetyEStop }, selector.NeedsReset},
 		{"braking", func(r *Robot) { r.Safety = schema.SafetyHalt }, selector.Braking},
@@ -44,8 +46,12 @@ func TestDoing(t *testing.T) {
 		{"without a story", func(r *Robot) { r.Auto, r.Story = schema.AutoStopped, nil }, selector.NoStory},
 		{"after its story", func(r *Robot) { r.Auto = schema.AutoStopped }, selector.StoryEnded},
 		{"an activity without a story", func(r *Robot) { r.Auto, r.Story, r.Life = schema.AutoStopped, nil, greeting }, selector.Activity},
-		{"an activity", func(r *Robot) { r.Auto, r.Life, r.PauseHolders = schema.AutoPaused, greeting, holder("activity:greet") }, selector.Activity},
-		{"paused by a person during an activity", func(r *Robot) { r.Auto, r.Life, r.PauseHolders = schema.AutoPaused, greeting, holder("operator") }, selector.Paused},
+		{"an activity", func(r *Robot) {
+			r.Auto, r.Life, r.PauseHolders = schema.AutoPaused, greeting, holder("activity:greet")
+		}, selector.Activity},
+		{"paused by a person during an activity", func(r *Robot) {
+			r.Auto, r.Life, r.PauseHolders = schema.AutoPaused, greeting, holder("operator")
+		}, selector.Paused},
 		{"reacting", func(r *Robot) {
 			r.Auto, r.Interrupts, r.PauseHolders = schema.AutoPaused, []schema.Interrupt{{Handler: "service"}}, holder("interrupt:1")
 		}, selector.Interrupted},

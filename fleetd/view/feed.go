@@ -40,7 +40,8 @@ const (
 	// Listed is what the stream of a page reports: all that CompactJSON has, but for FreshFields.
 	Listed = AllButFresh &^ EventFields
 	// AllButFresh is all groups but FreshFields.
-	AllButFresh = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | BodyFields | EventFields | DoingFields | Gone
+	AllButFresh = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields |
+		DesiredFields | LabelFields | VersionFields | BodyFields | EventFields | DoingFields | Gone
 )
 
 // difference is the groups in which b differs from a.
@@ -57,10 +58,12 @@ func difference(a, b *Robot) (what Fields) {
 		p.LastSeen = q.LastSeen
 	}
 	group(PresenceFields, p == q && a.ID == b.ID && a.Gone == b.Gone)
-	group(SafetyFields, a.Safety == b.Safety && a.StoppedBy == b.StoppedBy && a.Cause == b.Cause && a.CauseDetail == b.CauseDetail && a.EStopInput == b.EStopInput)
+	group(SafetyFields, a.Safety == b.Safety && a.StoppedBy == b.StoppedBy && a.Cause == b.Cause && a.CauseDetail == b.CauseDetail &&
+		a.EStopInput == b.EStopInput)
 	group(ModeFields, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
 		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
-	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds && a.ActMS == b.ActMS && sameBeginning(a.ActBegan, b.ActBegan) &&
+	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act &&
+		a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds && a.ActMS == b.ActMS && sameBeginning(a.ActBegan, b.ActBegan) &&
 		reflect.DeepEqual(a.PauseHolders, b.PauseHolders) && reflect.DeepEqual(a.Life, b.Life))
 	group(ControlFields, reflect.DeepEqual(a.Control, b.Control))
 	group(LatchFields, reflect.DeepEqual(a.Latches, b.Latches))
@@ -68,7 +71,8 @@ func difference(a, b *Robot) (what Fields) {
 	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
 	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired) && reflect.DeepEqual(a.Activities, b.Activities))
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
-	group(BodyFields, slices.Equal(a.Body.Units, b.Body.Units) && a.Body.Charging == b.Body.Charging && a.Body.Muted == b.Body.Muted && reflect.DeepEqual(a.Body.At, b.Body.At))
+	group(BodyFields, slices.Equal(a.Body.Units, b.Body.Units) && a.Body.Charging == b.Body.Charging && a.Body.Muted == b.Body.Muted &&
+		reflect.DeepEqual(a.Body.At, b.Body.At))
 	group(VersionFields, a.VersionSkew == b.VersionSkew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
 	group(DoingFields, a.Doing == b.Doing)

@@ -32,7 +32,8 @@ func newFleet(t testing.TB, robots int) *fleet {
 	for i := range robots {
 		id := fmt.Sprintf("r%d", i)
 		f.robots = append(f.robots, store.Robot{ID: id, Labels: map[string]string{"floor": "1"}})
-		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
+		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b",
+			Software: "test"})
 		f.state(id, schema.SafetyDisabled)
 	}
 	f.reload()
@@ -46,7 +47,8 @@ func (f *fleet) take(id string, kind schema.TopicKind, v any) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if _, problems := f.Take(kind, id, link.Message{Topic: schema.DefaultNamespace.Topic(kind, id), Payload: body}, time.Now()); len(problems) > 0 {
+	if _, problems := f.Take(kind, id, link.Message{Topic: schema.DefaultNamespace.Topic(kind, id), Payload: body},
+		time.Now()); len(problems) > 0 {
 		f.Fatal(problems)
 	}
 }
@@ -77,7 +79,8 @@ func (f *fleet) beat() {
 	f.seq++
 	for _, r := range f.robots {
 		f.take(r.ID, schema.TopicHeartbeat, schema.Heartbeat{
-			Session: "s", Boot: "b", Seq: f.seq, MonoMS: f.seq * 2000, Mode: schema.ModeMnl, Safety: schema.SafetyDisabled, StateSeq: 1, Link: schema.HeartbeatLink{State: schema.LinkUp},
+			Session: "s", Boot: "b", Seq: f.seq, MonoMS: f.seq * 2000, Mode: schema.ModeMnl, Safety: schema.SafetyDisabled, StateSeq: 1,
+			Link: schema.HeartbeatLink{State: schema.LinkUp},
 		})
 	}
 }
@@ -86,8 +89,9 @@ func (f *fleet) state(id string, safety schema.SafetyState) {
 	f.take(id, schema.TopicState, schema.State{
 		TS: schema.TimeOf(time.Now()), Session: "s", Boot: "b", StateSeq: 1,
 		Safety: schema.StateSafety{State: safety},
-		Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
-		Auto:   schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
+		Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning,
+			Calibrated: true},
+		Auto: schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 	})
 }
 
@@ -118,7 +122,9 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 					{"a round of heartbeats", func() { time.Sleep(2 * time.Second); f.beat() }, nil},
 					{"a second without news", func() { f.Tick(time.Now()) }, nil},
 					{"the same state again", func() { f.state("r3", schema.SafetyDisabled) }, nil},
-					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.DoingFields|view.FreshFields)}},
+					{"another safety state", func() {
+						f.state("r3", schema.SafetyEnabled)
+					}, []string{fmt.Sprint("r3 ", view.SafetyFields|view.DoingFields|view.FreshFields)}},
 					{"a read of the database without news", func() {
 						for i := range f.robots {
 							f.robots[i].LastSeen = time.Now()

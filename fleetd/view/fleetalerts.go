@@ -21,7 +21,8 @@ func (e *entry) fleetAlerts(id, fleetID string) []schema.Alert {
 		}
 		detail, hint := desired.Unknown(fleetID, id, topic, rev, e.documents[desired.ReportOn[topic]].Body)
 		source := strings.TrimPrefix(string(topic), "desired_")
-		alerts = append(alerts, schema.Alert{Type: desired.AlertNotInDatabase, Level: schema.AlertWarn, Source: source, Detail: detail, Hint: hint})
+		alerts = append(alerts, schema.Alert{Type: desired.AlertNotInDatabase, Level: schema.AlertWarn, Source: source, Detail: detail,
+			Hint: hint})
 	}
 	if held := e.notHeld; len(held) > 0 {
 		alerts = append(alerts, schema.Alert{

@@ -44,7 +44,8 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		problems, do = ps, func(e *entry) {
 			s.RoundTrip = v.trip(doc, now)
 			e.beat(doc, s.RoundTrip, now)
-			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq { // the heartbeat confirms that state
+			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq {
+				// the heartbeat confirms that state
 				s.Latches, s.Current = still.Safety.Latches, true
 			}
 		}

@@ -60,7 +60,8 @@ func TestDatabaseWorksAgainOnlyAfterAWrite(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				f := newFleet(t, 0)
 				if c.unknown {
-					f.take("r1", schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
+					f.take("r1", schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s",
+						Boot: "b", Software: "test"})
 				}
 				db := &saved{}
 				db.full.Store(true)
@@ -99,12 +100,14 @@ func TestFleetIsAdoptedAtOnce(t *testing.T) {
 	f := newFleet(t, 0)
 	for i := range robots {
 		id := fmt.Sprintf("r%d", i)
-		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
+		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b",
+			Software: "test"})
 		f.state(id, schema.SafetyDisabled)
 	}
 	calls, adopted := 0, 0
 	p := view.NewPersister(f.View, view.PersisterDeps{
-		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+		Works:  func() bool { return true },
 		Failed: func(_ string, err error) { t.Error(err) },
 		Adopt: func(_ context.Context, ids []string) error {
 			calls++
@@ -135,7 +138,8 @@ func TestFleetIsAdoptedAtOnce(t *testing.T) {
 func TestEventsOfActsDisplaceNoOthers(t *testing.T) {
 	f := newFleet(t, 1)
 	p := view.NewPersister(f.View, view.PersisterDeps{
-		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+		Works:  func() bool { return true },
 		Failed: func(_ string, err error) { t.Error(err) },
 	})
 	for seq := range int64(30_000) {
@@ -160,10 +164,12 @@ func TestWaitingEventsOfLevelInfoDisplaceNoOthers(t *testing.T) {
 	f := newFleet(t, 1)
 	db := &saved{fails: 1}
 	p := view.NewPersister(f.View, view.PersisterDeps{
-		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+		Works:  func() bool { return true },
 		Failed: func(string, error) {},
 	})
-	levels := []schema.EventLevel{schema.EventInfo, schema.EventInfo, schema.EventSafety, schema.EventInfo, schema.EventWarn, schema.EventInfo, schema.EventError, schema.EventInfo, schema.EventInfo, ""}
+	levels := []schema.EventLevel{schema.EventInfo, schema.EventInfo, schema.EventSafety, schema.EventInfo, schema.EventWarn, schema.EventInfo,
+		schema.EventError, schema.EventInfo, schema.EventInfo, ""}
 	const n = 60_000
 	for seq := range int64(n) {
 		level := levels[seq%10]
@@ -177,7 +183,8 @@ func TestWaitingEventsOfLevelInfoDisplaceNoOthers(t *testing.T) {
 	for _, seq := range db.events {
 		saved[levels[seq%10]]++
 	}
-	if saved[schema.EventSafety] != n/10 || saved[schema.EventWarn] != n/10 || saved[schema.EventError] != n/10 || len(db.events)+int(p.Dropped()) != n {
+	if saved[schema.EventSafety] != n/10 || saved[schema.EventWarn] != n/10 || saved[schema.EventError] != n/10 || len(db.events)+
+		int(p.Dropped()) != n {
 		t.Errorf("of %d events of each level above info are saved: %v; %d dropped", n/10, saved, p.Dropped())
 	}
 	if !slices.IsSorted(db.events) || db.events[len(db.events)-1] < n-10 {
@@ -209,7 +216,8 @@ func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond) // two attempts
 		synctest.Wait()
 		if failed != 1 || !slices.Equal(db.events, want) || p.Dropped() != 0 {
-			t.Errorf("after %d failures %d events are saved, %d dropped; want the %d of r0 in their order", failed, len(db.events), p.Dropped(), len(want))
+			t.Errorf("after %d failures %d events are saved, %d dropped; want the %d of r0 in their order", failed, len(db.events),
+				p.Dropped(), len(want))
 		}
 		cancel()
 		<-done
@@ -224,7 +232,8 @@ func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
 				f, db := newFleet(t, robots), &saved{}
 				ctx, cancel := context.WithCancel(t.Context())
 				p := view.NewPersister(f.View, view.PersisterDeps{
-					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+					Works:  func() bool { return true },
 					Failed: func(_ string, err error) { t.Error(err) },
 				})
 				done := make(chan struct{})
@@ -260,7 +269,8 @@ func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
 
 func TestEachReportOfTheDatabaseIsShownAfterARestart(t *testing.T) {
 	for kind, file := range map[schema.TopicKind]string{
-		schema.TopicReportedStory: "ReportedStory.active", schema.TopicReportedConfig: "ReportedConfig.applied", schema.TopicReportedMode: "ReportedMode.held",
+		schema.TopicReportedStory: "ReportedStory.active", schema.TopicReportedConfig: "ReportedConfig.applied",
+		schema.TopicReportedMode:       "ReportedMode.held",
 		schema.TopicReportedActivities: "ReportedSet.fetching", schema.TopicReportedPlaces: "ReportedSet.fetching",
 	} {
 		body, err := os.ReadFile("../../testdata/messages/ok/" + file + ".json")

@@ -72,7 +72,8 @@ func (v *View) forget(id string) {
 // GoneRow is the row that makes readers of the stream forget a robot.
 func GoneRow(id string) *Row {
 	return newRow(Robot{
-		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{Status: string(presence.Unknown), Why: "it was removed, or is not among the robots of this stream any more"},
+		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{Status: string(presence.Unknown),
+			Why: "it was removed, or is not among the robots of this stream any more"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	})
 }

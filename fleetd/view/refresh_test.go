@@ -141,7 +141,8 @@ func newShow(t testing.TB, robots, stored int) *show {
 	s := &show{fleet: newFleet(t, robots)}
 	s.others = s.robots[stored:]
 	deps := change.Deps{
-		Now: time.Now, Store: func() (*store.Store, error) { return db, nil }, Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
+		Now: time.Now, Store: func() (*store.Store, error) { return db, nil }, Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		Caps:    func(string) *schema.Caps { return nil },
 		Changed: func(ctx context.Context, touched []string) { check(nil, nil, s.Refresh(ctx, s, touched)) },
 	}
 	s.desired = change.Desired{Deps: deps}
@@ -224,7 +225,8 @@ func TestPagesAndWritesCostWhatChanged(t *testing.T) {
 						t.Errorf("%s: %d robots were read, want %d", c.name, read, c.read)
 					}
 					if got.rows != 50*c.rows || len(got.encoded) != c.rows {
-						t.Errorf("%s: %d rows were sent to 50 pages, and %d encoded; want %d for each page, encoded once for all", c.name, got.rows, len(got.encoded), c.rows)
+						t.Errorf("%s: %d rows were sent to 50 pages, and %d encoded; want %d for each page, encoded once for all", c.name, got.rows,
+							len(got.encoded), c.rows)
 					}
 				}
 			})

@@ -37,8 +37,9 @@ func (v *View) ForRollout(id string, topic schema.TopicKind, now time.Time) (Kno
 	}
 	status := e.assessment.Status
 	return Known{Labels: e.dbRow.Labels, Activities: e.dbRow.Activities, RobotFacts: rollout.RobotFacts{
-		Online: status.Reachable(), SignedOff: status == presence.Offline || status == presence.Sleeping, SeenAt: e.facts.AliveAt, Pause: e.facts.Pause,
-		Idle: isIdle(e.summary.Doing), DesiredRev: e.dbRow.DesiredRevOf(topic), Report: e.reportFor(topic, v.fleetID), Health: e.health(now),
+		Online: status.Reachable(), SignedOff: status == presence.Offline || status == presence.Sleeping, SeenAt: e.facts.AliveAt,
+		Pause: e.facts.Pause,
+		Idle:  isIdle(e.summary.Doing), DesiredRev: e.dbRow.DesiredRevOf(topic), Report: e.reportFor(topic, v.fleetID), Health: e.health(now),
 	}}, true
 }
 

@@ -68,7 +68,8 @@ func TestListsAndPagesShareRows(t *testing.T) {
 		t.Fatalf("%v: the page got %+v, the list has %p", err, deltas, first[1])
 	}
 	f.state("r1", schema.SafetyDisabled)
-	if next := f.Robots(); next[1] == first[1] || next[1].Safety != schema.SafetyDisabled || first[1].Safety != schema.SafetyEnabled || next[0] != first[0] {
+	if next := f.Robots(); next[1] == first[1] || next[1].Safety != schema.SafetyDisabled || first[1].Safety != schema.SafetyEnabled ||
+		next[0] != first[0] {
 		t.Errorf("after a change of r1 the list has %+v", next)
 	}
 }

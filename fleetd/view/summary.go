@@ -144,7 +144,8 @@ func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
 	case len(w.Assigned) == 0:
 		w.Converged = r.Active == nil
 	default:
-		w.Converged = r.Active != nil && r.Active.SHA256 == e.dbRow.ActivitiesSHA256 && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+		w.Converged = r.Active != nil && r.Active.SHA256 == e.dbRow.ActivitiesSHA256 && (r.Phase == schema.DeployActive ||
+			r.Phase == schema.DeployIdle)
 		w.Refused = r.Refused
 	}
 	return w

@@ -80,7 +80,8 @@ type entry struct {
 
 // New makes a view without robots.
 func New(d Deps) *View {
-	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, feeds: map[*Feed]struct{}{}, clients: clients{}}
+	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, feeds: map[*Feed]struct{}{},
+		clients: clients{}}
 }
 
 // ensureEntry returns the entry of a robot, and makes it if there is none.

@@ -20,7 +20,8 @@ type audit struct {
 }
 
 func newAudit(units []schema.Unit) *audit {
-	a := &audit{kinds: map[string]schema.UnitKind{}, running: map[uint64]Effect{}, ended: map[uint64]bool{}, last: map[string]uint64{}, paused: map[Lane]bool{}, entries: map[string]Outcome{}}
+	a := &audit{kinds: map[string]schema.UnitKind{}, running: map[uint64]Effect{}, ended: map[uint64]bool{}, last: map[string]uint64{},
+		paused: map[Lane]bool{}, entries: map[string]Outcome{}}
 	for _, u := range units {
 		a.kinds[u.ID] = u.Kind
 	}

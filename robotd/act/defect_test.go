@@ -99,7 +99,8 @@ func TestRefusedEntryClearsNothing(t *testing.T) {
 	r := newRig(t)
 	r.act(drive("go", 0, 60_000))
 	r.ticks(40*time.Millisecond, tick)
-	outs, refusal := r.x.Push(story, Entry{ID: "new", Clear: true, Act: &score.Act{Actions: []score.Action{led("l", 0, 20), {Do: score.Unknown("juggle")}}}}, nil)
+	outs, refusal := r.x.Push(story,
+		Entry{ID: "new", Clear: true, Act: &score.Act{Actions: []score.Action{led("l", 0, 20), {Do: score.Unknown("juggle")}}}}, nil)
 	if refusal == nil || refusal.Pointer != "/actions/1/type" || len(outs) != 0 {
 		t.Fatalf("got %+v, %+v", refusal, outs)
 	}
@@ -184,7 +185,8 @@ func TestBackToBackDurationsDoNotOverlap(t *testing.T) {
 
 func TestUnknownTypeIsRefusedWithPointer(t *testing.T) {
 	r := newRig(t)
-	_, refusal := r.x.Push(story, Entry{Act: &score.Act{Actions: []score.Action{group("g", 0, "", score.Action{Do: score.Unknown("stabilization")})}}}, nil)
+	_, refusal := r.x.Push(story,
+		Entry{Act: &score.Act{Actions: []score.Action{group("g", 0, "", score.Action{Do: score.Unknown("stabilization")})}}}, nil)
 	if refusal == nil || refusal.Reason != schema.ReasonBadRequest || refusal.Pointer != "/actions/0/actions/0/type" {
 		t.Errorf("got %+v", refusal)
 	}
@@ -192,7 +194,8 @@ func TestUnknownTypeIsRefusedWithPointer(t *testing.T) {
 
 func TestUnitErrorFailsActAndNamesAction(t *testing.T) {
 	for name, action := range map[string]score.Action{
-		"until done": head("turn", 0, 5000), "fixed": {ID: "turn", EndMS: ms(5000), Do: score.Head{}}, "at once": head("turn", 0, -1), "face": face("turn", 0, -1),
+		"until done": head("turn", 0, 5000), "fixed": {ID: "turn", EndMS: ms(5000), Do: score.Head{}}, "at once": head("turn", 0, -1),
+		"face": face("turn", 0, -1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

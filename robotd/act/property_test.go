@@ -77,7 +77,8 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 		lanes := []Lane{power, service, story}
 		for range rapid.IntRange(1, 120).Draw(rt, "steps") {
 			l := rapid.SampledFrom(lanes).Draw(rt, "lane")
-			switch rapid.SampledFrom([]string{"tick", "tick", "tick", "tick", "late", "push", "pause", "resume", "resume", "cancel", "gate", "report", "report", "revoke", "between"}).Draw(rt, "do") {
+			switch rapid.SampledFrom([]string{"tick", "tick", "tick", "tick", "late", "push", "pause", "resume", "resume", "cancel", "gate",
+				"report", "report", "revoke", "between"}).Draw(rt, "do") {
 			case "tick":
 				r.now += time.Duration(rapid.IntRange(0, 60).Draw(rt, "ms")) * time.Millisecond
 				r.check(r.x.Tick(r.now, nil))
@@ -153,7 +154,8 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 
 // starts plays an act and returns when each action started and when the act ended,
 // without the pauses; pauses maps the number of a tick to a length.
-func starts(t *testing.T, actions []score.Action, dt time.Duration, pauses map[int]time.Duration) (map[string]time.Duration, time.Duration) {
+func starts(t *testing.T, actions []score.Action, dt time.Duration,
+	pauses map[int]time.Duration) (map[string]time.Duration, time.Duration) {
 	r := newRig(t)
 	r.push(story, Entry{ID: "entry", Act: &score.Act{ID: "act", Actions: actions}, OnResume: score.ResumeContinue})
 	at := map[string]time.Duration{}

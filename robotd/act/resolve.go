@@ -61,7 +61,8 @@ func byName(id string, acts map[string]score.Act, e *Entry) *Refusal {
 	found, ok := acts[id]
 	if !ok {
 		names := slices.Sorted(maps.Keys(acts))
-		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + id + "; it has " + cmp.Or(strings.Join(names, ", "), "none")}
+		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + id + "; it has " +
+			cmp.Or(strings.Join(names, ", "), "none")}
 	}
 	if found := schema.Errors(found.ValidateWith(e.With)); len(found) > 0 {
 		return &Refusal{schema.ReasonBadRequest, "/args/with" + found[0].Pointer, ProblemText(found[0])}

@@ -13,7 +13,8 @@ import (
 func TestRequestedActionsMayPerformActs(t *testing.T) {
 	r := newRig(t)
 	caps := schema.Caps{Units: testUnits, Languages: []string{"en"}}
-	greet := score.Act{ID: "greet", Parameters: map[string]score.Parameter{"guest": {Type: "string"}}, Actions: []score.Action{say("words", 0, 900)}}
+	greet := score.Act{ID: "greet", Parameters: map[string]score.Parameter{"guest": {Type: "string"}},
+		Actions: []score.Action{say("words", 0, 900)}}
 	greet.Actions[0].Do = score.Say{Text: score.Text{"en": "Hello ${guest}"}}
 	acts := map[string]score.Act{"greet": greet}
 	e, no := r.x.Resolve(verb.Perform{Actions: `[{"type":"act","start_ms":0,"act":"greet","with":{"guest":"Ada"}}]`}, acts, nil, caps)

@@ -10,7 +10,8 @@ import (
 
 var testUnits = []schema.Unit{
 	{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
-	{ID: "head", Kind: schema.UnitHead, Motions: []string{"nod"}}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "screen", Kind: schema.UnitScreen},
+	{ID: "head", Kind: schema.UnitHead, Motions: []string{"nod"}}, {ID: "drive", Kind: schema.UnitDrive},
+	{ID: "screen", Kind: schema.UnitScreen},
 }
 
 const (
@@ -162,7 +163,8 @@ func velocity(id string, start, end int64) score.Action {
 }
 
 func choice(id string, start, timeout int64) score.Action {
-	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Screen{Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}}}}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout),
+		Do: score.Screen{Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}}}}
 }
 
 func wait(start, end int64) score.Action {

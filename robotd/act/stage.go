@@ -48,8 +48,10 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Suspended), On: Skip, To: Missed, Why: "on_resume is skip: a suspended action is not resumed"},
 	{From: fsm.In(Executing), On: Finish, To: Completed, Why: "the unit is done, the duration is over, or the group is empty"},
 	{From: fsm.In(Executing), On: TimeOut, To: Completed, Why: "its timeout is over; the act continues without its result"},
-	{From: fsm.In(Pending, Deferred, Executing, Suspended, Completed), On: Fail, To: Failed, Why: "the unit failed, which ends the act; a unit may report that after its action was complete"},
-	{From: fsm.In(Pending, Deferred, Executing, Suspended), On: Cancel, To: Cancelled, Why: "its act was ended from outside or by the failure of another action"},
+	{From: fsm.In(Pending, Deferred, Executing, Suspended, Completed), On: Fail, To: Failed,
+		Why: "the unit failed, which ends the act; a unit may report that after its action was complete"},
+	{From: fsm.In(Pending, Deferred, Executing, Suspended), On: Cancel, To: Cancelled,
+		Why: "its act was ended from outside or by the failure of another action"},
 }
 
 // next returns the stage that an event leads to. A transition that the table does

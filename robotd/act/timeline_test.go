@@ -147,7 +147,8 @@ func TestPreviewAgreesWithPerformance(t *testing.T) {
 		for _, a := range []score.Act{
 			{ID: "act", Actions: []score.Action{long, say("next", 500, 3000), face("smile", 600, -1)}},
 			{ID: "act", Actions: []score.Action{long, exclusive(led("alone", 1000, 2000)), face("after", 1500, -1)}},
-			{ID: "act", Actions: []score.Action{group("g", 0, score.MethodMultiple, long, say("next", 10, 2000)), group("h", 100, score.MethodExclusive, face("last", 200, 900))}},
+			{ID: "act", Actions: []score.Action{group("g", 0, score.MethodMultiple, long, say("next", 10, 2000)),
+				group("h", 100, score.MethodExclusive, face("last", 200, 900))}},
 			{ID: "act", Actions: []score.Action{head("turn", 0, 4000), motion("nods", 500, 3000)}},
 		} {
 			bars := barsOf(t, a)

@@ -84,7 +84,8 @@ func (p *play) line(line string) string {
 	case "late": // no ticks up to the next line
 		p.late = true
 	case "push":
-		e := Entry{ID: word(1), Act: p.acts[word(2)], Languages: []string{args["language"]}, OnResume: score.OnResume(args["on_resume"]), Clear: word(3) == "clear", FinishBeforePause: word(3) == "finish"}
+		e := Entry{ID: word(1), Act: p.acts[word(2)], Languages: []string{args["language"]}, OnResume: score.OnResume(args["on_resume"]),
+			Clear: word(3) == "clear", FinishBeforePause: word(3) == "finish"}
 		if guest, ok := args["guest"]; ok {
 			e.With = map[string]string{"guest": guest}
 		}
@@ -111,7 +112,8 @@ func (p *play) line(line string) string {
 		p.setGate(map[string]Gate{
 			"open": {}, "closed": {Moves: schema.ReasonSafetyDisabled},
 			"e-stop":        {Moves: schema.ReasonNeedsReset, Sounds: schema.ReasonNeedsReset},
-			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonNeedsReset, Sounds: schema.ReasonNeedsReset, Speaker: service},
+			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonNeedsReset,
+				Sounds: schema.ReasonNeedsReset, Speaker: service},
 		}[word(0)])
 	case "revoke":
 		p.check(p.x.SetUnitDisabled(word(0), "it is broken", nil))

@@ -33,7 +33,8 @@ func (x *Executor) start(li, i int) {
 		}
 		x.key++
 		r.key, r.tick = x.key, x.tick
-		x.emit(l, p, Effect{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, Choices: n.choices, From: r.elapsed, Holds: n.span != instant})
+		x.emit(l, p, Effect{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, Choices: n.choices,
+			From: r.elapsed, Holds: n.span != instant})
 	}
 	if n.span == instant {
 		x.finish(p, i, Finish)

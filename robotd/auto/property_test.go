@@ -11,14 +11,16 @@ import (
 
 var stories = []Story{
 	{}, {ID: "none", Rev: 1},
-	{ID: "a", Rev: 1, Acts: 1}, {ID: "a", Rev: 2, Acts: 3, Times: 2}, {ID: "b", Rev: 1, Acts: 2, Times: 1, OnError: Stop}, {ID: "c", Rev: 1, Acts: 2, OnError: Retry, Retries: 1},
+	{ID: "a", Rev: 1, Acts: 1}, {ID: "a", Rev: 2, Acts: 3, Times: 2}, {ID: "b", Rev: 1, Acts: 2, Times: 1, OnError: Stop},
+	{ID: "c", Rev: 1, Acts: 2, OnError: Retry, Retries: 1},
 }
 
 // walk calls Step with random inputs.
 func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 	s, now, f := Boot(), time.Duration(0), Facts{}
 	hold := func(label string) PauseCause {
-		return PauseCause{Present: rapid.IntRange(0, 4).Draw(t, label) == 0, Sticky: rapid.Bool().Draw(t, label+" sticky"), Reason: schema.ReasonLinkLost}
+		return PauseCause{Present: rapid.IntRange(0, 4).Draw(t, label) == 0, Sticky: rapid.Bool().Draw(t, label+" sticky"),
+			Reason: schema.ReasonLinkLost}
 	}
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
@@ -33,7 +35,8 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 			f.Safety, f.Safeguard, f.LinkLost = hold("safety"), hold("guard"), hold("link")
 		}
 		in := Input{
-			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, SkipAct, SkipAct, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFailed, Acquire, Release}).Draw(t, "what"),
+			What: rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, SkipAct, SkipAct, Pause, Pause, Continue,
+				Continue, ActDone, ActDone, ActFailed, Acquire, Release}).Draw(t, "what"),
 			Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "client"), Req: rapid.StringMatching("[a-e]").Draw(t, "req"),
 			Kind: rapid.SampledFrom([]Kind{ByInterrupt, ByActivity}).Draw(t, "kind"), Key: rapid.StringMatching("[a-c]").Draw(t, "key"),
 		}

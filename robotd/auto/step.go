@@ -181,10 +181,12 @@ func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 	for _, t := range s.Held() {
 		switch t.Kind {
 		case ByInterrupt:
-			d.Answer = refused(schema.ReasonBusy, "the interrupt "+t.Key+" is performed now, not the story; interrupt/cancel ends it, and then the act can be skipped")
+			d.Answer = refused(schema.ReasonBusy, "the interrupt "+t.Key+
+				" is performed now, not the story; interrupt/cancel ends it, and then the act can be skipped")
 			return
 		case ByActivity:
-			d.Answer = refused(schema.ReasonBusy, "an activity is performed now, not the story; life/stop-focus ends it, and then the act can be skipped")
+			d.Answer = refused(schema.ReasonBusy,
+				"an activity is performed now, not the story; life/stop-focus ends it, and then the act can be skipped")
 			return
 		}
 	}

@@ -10,8 +10,8 @@ import (
 type Kind string
 
 // The kinds, most urgent first. The first four freeze everything that ato does and
-// prevent new interrupts, except those of the interrupter power that do not move at once; the last two freeze the story only, so that the handler
-// or activity that holds them can act.
+// prevent new interrupts, except those of the interrupter power that do not move at once; the last two freeze the story only, so that the
+// handler or activity that holds them can act.
 const (
 	BySafety    Kind = "safety"
 	BySafeguard Kind = "safeguard"

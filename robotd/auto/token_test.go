@@ -33,12 +33,13 @@ func TestFailedRoundsAreCountedAnewWhenAPersonResumes(t *testing.T) {
 		inputs []Input // after the cause of the pause is gone
 		want   int64
 	}{
-		"enabled after a stop":             {PauseCause{Present: true}, []Input{{What: Tick}}, 0},
-		"enabled after E_STOP":             {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}}, 1},
-		"enabled and continued":            {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}, {What: Continue}}, 0},
-		"continued by who paused":          {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: operator}}, 0},
-		"not continued by somebody else":   {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: elsewhere}}, 1},
-		"an interrupt has ended":           {PauseCause{}, []Input{{What: Acquire, Kind: ByInterrupt, Key: "k"}, {What: Release, Kind: ByInterrupt, Key: "k"}}, 1},
+		"enabled after a stop":           {PauseCause{Present: true}, []Input{{What: Tick}}, 0},
+		"enabled after E_STOP":           {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}}, 1},
+		"enabled and continued":          {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}, {What: Continue}}, 0},
+		"continued by who paused":        {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: operator}}, 0},
+		"not continued by somebody else": {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: elsewhere}}, 1},
+		"an interrupt has ended": {PauseCause{}, []Input{{What: Acquire, Kind: ByInterrupt, Key: "k"},
+			{What: Release, Kind: ByInterrupt, Key: "k"}}, 1},
 		"continued although nothing waits": {PauseCause{}, []Input{{What: Continue}}, 1},
 	} {
 		s, f := Boot(), Facts{Story: Story{ID: "s", Acts: 1}}

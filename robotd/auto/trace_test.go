@@ -45,7 +45,8 @@ func (w *world) play(t *testing.T, line string) string {
 	in := Input{What: Tick}
 	switch word {
 	case "story":
-		w.f.Story = Story{ID: args["id"], Rev: int64(number("rev")), Acts: number("acts"), Times: number("times"), OnError: OnError(args["on-error"]), Retries: number("retries")}
+		w.f.Story = Story{ID: args["id"], Rev: int64(number("rev")), Acts: number("acts"), Times: number("times"),
+			OnError: OnError(args["on-error"]), Retries: number("retries")}
 		w.f.Apply = schema.Apply(args["apply"])
 		w.f.Place = Place{Revision: args["place"] != "", Act: number("place"), Kept: flags["kept"] || flags["same"], Same: flags["same"]}
 		w.f.NoStory = schema.Reason(args["reason"])

@@ -115,7 +115,8 @@ func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effe
 	for i, u := range b.units {
 		// A unit that a stop switched off has no fault of its own.
 		if now := b.states[i]; u.Kind.Moves() && now.state == driver.Error && now.detail != "" {
-			out.Do(effect.RaiseAlert{Kind: "unit_error", Level: schema.AlertError, Source: u.ID, Detail: "unit " + u.ID + ": " + now.detail, Hint: wayOut, LoggedByDriver: now.lost})
+			out.Do(effect.RaiseAlert{Kind: "unit_error", Level: schema.AlertError, Source: u.ID, Detail: "unit " + u.ID + ": " + now.detail,
+				Hint: wayOut, LoggedByDriver: now.lost})
 		} else {
 			out.Clear("unit_error", u.ID)
 		}
@@ -182,7 +183,8 @@ func (b *State) Refs(why schema.Reason) (refs []schema.Ref) {
 func (b *State) UnitStates() []schema.UnitState {
 	out := make([]schema.UnitState, 0, len(b.units))
 	for i, u := range b.units {
-		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail, Shows: b.shows[i].now()}
+		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail,
+			Shows: b.shows[i].now()}
 		if u.Kind == schema.UnitBattery && b.battery.Known {
 			s.Detail = strconv.Itoa(int(b.battery.Share*100+1e-6)) + " %" // 0.29*100 is a little less than 29
 			if b.battery.Charging {

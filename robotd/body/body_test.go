@@ -89,7 +89,8 @@ func TestTaughtPointHoldsOnlyOnItsMap(t *testing.T) {
 			t.Errorf("%s: caps list %v and the points %v, want %s", when, list, b.Points(), offered)
 		}
 		do := &score.Action{Do: score.Goto{Point: elsewhere}}
-		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" || detail != b.Elsewhere(elsewhere) {
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" ||
+			detail != b.Elsewhere(elsewhere) {
 			t.Errorf("%s: goto %s is refused with %q %q", when, elsewhere, why, detail)
 		}
 	}

@@ -20,8 +20,9 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 	d := &schema.Caps{
 		Robot:    schema.CapsRobot{Model: b.driver.Model, Serial: b.driver.Serial, HW: b.driver.Hardware, Driver: b.driver.Driver},
 		Software: schema.CapsSoftware{Robotd: c.Version, Protocol: []string{schema.Protocol}},
-		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: schema.TopicOf(schema.TopicBlob).MaxBytes, DedupeWindow: request.MaxPerClient},
-		Verbs:    verbs, Arguments: verb.ArgumentsOf(verbs), Actions: score.Types(),
+		Limits: schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: schema.TopicOf(schema.TopicBlob).
+			MaxBytes, DedupeWindow: request.MaxPerClient},
+		Verbs: verbs, Arguments: verb.ArgumentsOf(verbs), Actions: score.Types(),
 		Units: append([]schema.Unit{}, b.units...), Points: append([]string{}, b.Points()...),
 		TaughtPoints: b.taughtPoints(),
 		Languages:    c.Languages, TimeZone: c.Zone.String(), Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,

@@ -15,7 +15,8 @@ import (
 // last gate before the body: no command passes that the safety state forbids to its issuer,
 // and no number that is beyond the limits of the unit. The executor starts nothing that the
 // gate forbids; that it holds here too does not depend on that.
-func (b *State) Command(still safety.Standstill, by safety.Issuer, o *act.Effect, out *effect.List) (_ driver.Command, why schema.Reason, detail string) {
+func (b *State) Command(still safety.Standstill, by safety.Issuer, o *act.Effect,
+	out *effect.List) (_ driver.Command, why schema.Reason, detail string) {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
 	class := safety.ClassOf(b.units[i].Kind)
 	if shut := safety.Gate(still.At, class, by); shut != "" {

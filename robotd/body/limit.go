@@ -70,6 +70,7 @@ func (b *State) Velocity(v driver.Velocity, out *effect.List) driver.Velocity {
 // unit was.
 func (b *State) reportLimit(u int, name string, wanted, sent float64, out *effect.List) {
 	if id := b.units[u].ID; !b.states[u].limited {
-		out.Event("set_point_limited", id, name, "", effect.Described{ID: id, Reason: schema.ReasonOutOfRange, Detail: fmt.Sprintf("%s is %v, beyond the limits of the %s; it got %v", name, wanted, id, sent)})
+		out.Event("set_point_limited", id, name, "", effect.Described{ID: id, Reason: schema.ReasonOutOfRange,
+			Detail: fmt.Sprintf("%s is %v, beyond the limits of the %s; it got %v", name, wanted, id, sent)})
 	}
 }

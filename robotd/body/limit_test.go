@@ -75,7 +75,8 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 	}
 	for unit, name := range map[string]string{"head": "pitch_rad", "drive": "roll_rad"} {
 		b, out, do := limitedBody(), effect.List{}, numbered(t, unit, name, 0)
-		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: unit, Do: do}, &out); why != schema.ReasonOutOfRange || detail != "the "+unit+" has no "+name {
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: unit, Do: do}, &out); why != schema.ReasonOutOfRange ||
+			detail != "the "+unit+" has no "+name {
 			t.Errorf("an axis that the %s does not describe: %q, %q", unit, why, detail)
 		}
 	}
@@ -87,7 +88,8 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 				b, out, do := limitedBody(), effect.List{}, score.Action{Do: row.Do}
 				do.SetNumber(f.Name, bad)
-				if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange || !strings.Contains(detail, f.Name) {
+				if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange ||
+					!strings.Contains(detail, f.Name) {
 					t.Errorf("%s of %s %v: %q, %q", f.Name, row.Type, bad, why, detail)
 				}
 			}

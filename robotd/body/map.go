@@ -69,7 +69,8 @@ func (b *State) updateMapAlert(calibration schema.ModeID, out *effect.List) {
 	}
 	b.places.dirty = false
 	if b.places.calibrated && b.Map().SHA256 != b.places.loaded.SHA256 {
-		out.Raise(pendingAlert, schema.AlertInfo, "map", fmt.Sprintf("the robot uses %s; %s is loaded by the next calibration", named(b.places.loaded), named(b.Map())), "send mode/set "+string(calibration)+" when nobody is near")
+		out.Raise(pendingAlert, schema.AlertInfo, "map", fmt.Sprintf("the robot uses %s; %s is loaded by the next calibration",
+			named(b.places.loaded), named(b.Map())), "send mode/set "+string(calibration)+" when nobody is near")
 		return
 	}
 	out.Clear(pendingAlert, "map")
@@ -94,8 +95,11 @@ func (b *State) Calibrated(ev *event.Calibrated, languages []string) (pointsChan
 			fail("units", u.Reason, u.Unit+": "+u.Detail)
 		}
 	}
-	if s := b.driver.Languages; len(s) > 0 && !slices.ContainsFunc(languages, func(l string) bool { return slices.Contains(s, base(l)) || slices.Contains(s, l) }) {
-		fail("languages", schema.ReasonOutOfRange, fmt.Sprintf("the body speaks %s, and none of %s; set languages", strings.Join(s, ", "), strings.Join(languages, ", ")))
+	if s := b.driver.Languages; len(s) > 0 && !slices.ContainsFunc(languages, func(l string) bool {
+		return slices.Contains(s, base(l)) || slices.Contains(s, l)
+	}) {
+		fail("languages", schema.ReasonOutOfRange, fmt.Sprintf("the body speaks %s, and none of %s; set languages", strings.Join(s, ", "),
+			strings.Join(languages, ", ")))
 	}
 	if ev.Reason != "" {
 		return false

@@ -74,7 +74,8 @@ func (t *step) publishAnswer(s request.SendAck) {
 		current := t.AckState()
 		a.Current = &current
 	}
-	t.publish(effect.Document{Topic: schema.TopicAck, Param: s.Client, Value: &a, First: request.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: s.Key})
+	t.publish(effect.Document{Topic: schema.TopicAck, Param: s.Client, Value: &a, First: request.IsStop(a.Verb) ||
+		a.Reason == schema.ReasonOverloaded, Confirm: s.Key})
 }
 
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for

@@ -111,7 +111,8 @@ func (a *auditor) living(handled int) {
 	}
 	a.focused = run
 	at := s.life.At()
-	if run != "" && (at == schema.LifeDisabled || at == schema.LifeSafeguard || (at == schema.LifeSolitary) != (nature == score.NatureSolitary)) {
+	if run != "" && (at == schema.LifeDisabled || at == schema.LifeSafeguard ||
+		(at == schema.LifeSolitary) != (nature == score.NatureSolitary)) {
 		a.fail("%s, which is %s, has the focus in %s", run, nature, at)
 	}
 	if s.Pending() {
@@ -120,7 +121,8 @@ func (a *auditor) living(handled int) {
 	if s.modes.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
 		a.fail("life is %s in %s", at, s.modes.Mode().Active)
 	}
-	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled && s.safety.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
+	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled &&
+		s.safety.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
 		a.fail("life is %s in %s with %d latches", at, s.safety.At, len(s.latches.Latches()))
 	}
 	var held []string
@@ -174,7 +176,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
 				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no heartbeat of fleetd or of a panel arrives", e.Unit)
-				case s.modes.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
+				case s.modes.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll &&
+					s.lanes.Owner(e.Unit) != perform.SafetyLane:
 					a.fail("the %s is started by %s although ato is frozen by %v", e.Unit, s.lanes.Owner(e.Unit), s.perform.Auto().Held())
 				case s.perform.Auto().StoppedByRequest() && (s.lanes.Owner(e.Unit) == "activity" || perform.IsAbility(s.lanes.Owner(e.Unit))):
 					a.fail("the %s is started by %s although somebody stopped the story", e.Unit, s.lanes.Owner(e.Unit))
@@ -191,8 +194,10 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if (e.VX != 0 || e.WZ != 0) && (s.diagnosis.Unusable("drive") != "" || s.diagnosis.MotionBarred() != "") {
 				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.diagnosis.Unusable("drive"), s.diagnosis.MotionBarred())
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID &&
+				s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active,
+					s.manual.Control().Lease.Who, lost)
 			}
 		case effect.Exit:
 			if a.r.diskStuck {
@@ -296,7 +301,8 @@ func (a *auditor) published(e effect.Publish) {
 	case schema.TopicHeartbeat:
 		d, p := schema.DecodeStrict[schema.Heartbeat](e.Payload)
 		check(p)
-		if late := d.MonoMS - a.beat.MonoMS - a.beat.Next().Milliseconds(); d.Session == a.beat.Session && d.Boot == a.beat.Boot && late > watchEvery.Milliseconds() {
+		if late := d.MonoMS - a.beat.MonoMS - a.beat.Next().Milliseconds(); d.Session == a.beat.Session && d.Boot == a.beat.Boot &&
+			late > watchEvery.Milliseconds() {
 			a.fail("heartbeat %d comes %d ms later than the one before announced", d.Seq, late)
 		}
 		a.beat = d
@@ -366,7 +372,8 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	_, kept := a.r.s.latches.Writes()
-	if ack.Status == schema.StatusSucceeded && (request.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
+	if ack.Status == schema.StatusSucceeded && (request.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) &&
+		kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had the latched stop, and does not say so", *ack.ID)
 	}
 	k := command.KeyOf(e.Param, *ack.ID)
@@ -405,7 +412,8 @@ func (a *auditor) shows(id string) {
 	if s := is.Safety; (s.State == schema.SafetyHalt || s.State == schema.SafetyEStop) != (s.CauseDetail != "") {
 		a.fail("it is %s because of %q", s.State, s.CauseDetail)
 	}
-	got := [...]any{a.shown.Safety.State, a.shown.Mode.Active, a.shown.Mode.Phase, a.shown.Mode.Paused, a.shown.Auto.Status, a.shown.Auto.PauseCount, len(a.shown.Interrupts)}
+	got := [...]any{a.shown.Safety.State, a.shown.Mode.Active, a.shown.Mode.Phase, a.shown.Mode.Paused, a.shown.Auto.Status,
+		a.shown.Auto.PauseCount, len(a.shown.Interrupts)}
 	want := [...]any{is.Safety.State, is.Mode.Active, is.Mode.Phase, is.Mode.Paused, is.Auto.Status, is.Auto.PauseCount, len(is.Interrupts)}
 	if got != want && !a.r.s.Pending() {
 		a.fail("%s succeeded, and the newest state shows %v while the robot is %v", id, got, want)

@@ -27,7 +27,8 @@ func TestOversizedDocumentIsReducedByRules(t *testing.T) {
 		r.until(time.Second)
 		turn := step{State: r.s, now: r.wall()}
 		for i := range crowd {
-			turn.raise(effect.RaiseAlert{Kind: "crowd", Level: schema.AlertWarn, Source: fmt.Sprint("source", i), Detail: strings.Repeat("what happened ", 8), Hint: strings.Repeat("what to do ", 8)})
+			turn.raise(effect.RaiseAlert{Kind: "crowd", Level: schema.AlertWarn, Source: fmt.Sprint("source", i),
+				Detail: strings.Repeat("what happened ", 8), Hint: strings.Repeat("what to do ", 8)})
 			r.give(event.Command{Client: fmt.Sprint("c", i), Group: "auto", Verb: "pause", Payload: []byte(strings.Repeat("why ", 60))})
 			r.until(r.now)
 		}

@@ -14,7 +14,8 @@ func (t *step) cancel(o effect.Dispatch, id string) {
 	target := command.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):
-		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began", Refs: o.Key.Refs()})
+		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began",
+			Refs: o.Key.Refs()})
 	case t.modes.Cancel(target, o):
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
@@ -23,7 +24,8 @@ func (t *step) cancel(o effect.Dispatch, id string) {
 		return // the lane ends it in a later step
 	case t.cancelReplay(target, o.Key):
 	default:
-		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be cancelled; its answer follows"})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id",
+			Detail: "it is being done and cannot be cancelled; its answer follows"})
 		return
 	}
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})

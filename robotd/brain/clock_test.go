@@ -39,7 +39,8 @@ func TestCommandAgeIsMeasuredByFleetTime(t *testing.T) {
 	ask("old", fleet().Add(-31*time.Second))
 	ask("early", fleet().Add(31*time.Second))
 	ask("robot-time", r.wall().Wall)
-	want := map[string]schema.Status{"before": schema.StatusSucceeded, "fresh": schema.StatusSucceeded, "old": schema.StatusExpired, "early": schema.StatusRejected, "robot-time": schema.StatusExpired}
+	want := map[string]schema.Status{"before": schema.StatusSucceeded, "fresh": schema.StatusSucceeded, "old": schema.StatusExpired,
+		"early": schema.StatusRejected, "robot-time": schema.StatusExpired}
 	for id, status := range want {
 		if a := answers[id]; a.Status != status {
 			t.Errorf("%s is %s (%s), want %s", id, a.Status, a.Detail, status)

@@ -26,7 +26,8 @@ func TestUnrenewedCertificateRaisesAlertUntilRenewal(t *testing.T) {
 	warn := event.CertificateState{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "renew it"}
 	r.give(warn)
 	r.give(warn)
-	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint || a[0].Source != "identity" {
+	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint ||
+		a[0].Source != "identity" {
 		t.Errorf("the alert is %+v", a)
 	}
 	first := alerts()[0].ID

@@ -25,7 +25,8 @@ var askerMode = mode.Installed{
 
 func (asker) Step(h *mode.Host, n mode.Notice) {
 	touch, ok := n.(mode.Touched)
-	switch drive := map[string]mode.Drive{"fast": {VX: 9, WZ: -9}, "slow": {VX: 0.1}, "nowhere": {VX: math.NaN(), WZ: math.Inf(1)}}[touch.Area]; {
+	switch drive := map[string]mode.Drive{"fast": {VX: 9, WZ: -9}, "slow": {VX: 0.1},
+		"nowhere": {VX: math.NaN(), WZ: math.Inf(1)}}[touch.Area]; {
 	case !ok || !touch.On:
 	case drive != mode.Drive{}:
 		h.Do(drive)
@@ -98,16 +99,21 @@ func TestStopCutsOffTheShutdownActInTwoSteps(t *testing.T) {
 		stop event.Event
 		to   driver.Order
 	}{
-		"stop":                 {schema.ModeAto, command("stop"), driver.ToStop},
-		"halt":                 {schema.ModeAto, command("halt"), driver.ToHalt},
-		"estop":                {schema.ModeAto, command("estop"), driver.ToError},
-		"a live stop":          {schema.ModeAto, event.LiveStop{Client: "op9", Payload: []byte("{{{")}, driver.ToStop},
-		"a stop input":         {schema.ModeAto, report(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "rear", On: true}), driver.ToError},
-		"a unit's error":       {schema.ModeAto, report(driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: "hot"}), driver.ToError},
-		"a unit's own halt":    {schema.ModeAto, report(driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Halt}), driver.ToHalt},
-		"a unit asks for stop": {schema.ModeAto, report(driver.Event{Kind: driver.Asks, Unit: "drive", Name: "stop", Detail: "it slips"}), driver.ToStop},
-		"a mode asks for stop": {askerMode.ID, report(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: "stop", On: true}), driver.ToStop},
-		"a mode asks for halt": {askerMode.ID, report(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: "halt", On: true}), driver.ToHalt},
+		"stop":        {schema.ModeAto, command("stop"), driver.ToStop},
+		"halt":        {schema.ModeAto, command("halt"), driver.ToHalt},
+		"estop":       {schema.ModeAto, command("estop"), driver.ToError},
+		"a live stop": {schema.ModeAto, event.LiveStop{Client: "op9", Payload: []byte("{{{")}, driver.ToStop},
+		"a stop input": {schema.ModeAto, report(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "rear", On: true}),
+			driver.ToError},
+		"a unit's error": {schema.ModeAto, report(driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: "hot"}),
+			driver.ToError},
+		"a unit's own halt": {schema.ModeAto, report(driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Halt}), driver.ToHalt},
+		"a unit asks for stop": {schema.ModeAto, report(driver.Event{Kind: driver.Asks, Unit: "drive", Name: "stop", Detail: "it slips"}),
+			driver.ToStop},
+		"a mode asks for stop": {askerMode.ID, report(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: "stop", On: true}),
+			driver.ToStop},
+		"a mode asks for halt": {askerMode.ID, report(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: "halt", On: true}),
+			driver.ToHalt},
 		"a mode asks for estop": {askerMode.ID, report(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: "estop", On: true}),
 			driver.ToError},
 	} {

@@ -29,7 +29,8 @@ type fakeFleet struct {
 const forged = 1_000_000
 
 func newFakeFleet(t *rapid.T) *fakeFleet {
-	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]event.Event{}, reported: map[schema.TopicKind][]byte{}}
+	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]event.Event{},
+		reported: map[schema.TopicKind][]byte{}}
 	d.r.cfg.Signing, d.r.cfg.Trust = sign.Require, sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 	d.r.sent = func(p effect.Publish) { d.reported[p.Topic] = p.Payload }
 	d.r.watch = func(_ event.Event, effects []effect.Effect) {
@@ -67,7 +68,8 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 	}
 	switch k {
 	case sign.Story:
-		w := schema.DesiredStory{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"), Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
+		w := schema.DesiredStory{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Story: pick("talk", "tour", "once", "none"),
+			Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return event.DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
@@ -81,7 +83,9 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 		w.Sig = seal(w)
 		return event.DesiredConfig{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Mode:
-		w := schema.DesiredMode{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch, Mode: rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
+		w := schema.DesiredMode{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch,
+			Mode:  rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto, schema.ModeStr}).Draw(d.T, "mode"),
+			Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(d.T, "apply")}
 		w.Sig = seal(w)
 		return event.DesiredMode{Document: w, Digest: digestOf(d.r.t, w)}
 	}
@@ -145,7 +149,8 @@ func (d *fakeFleet) holds() {
 	if config >= forged || mode >= forged || s.cfg.Signing != sign.Require {
 		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", config, mode, s.cfg.Signing)
 	}
-	if l, _ := s.desired.Story().InUse(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Pin.SHA256] == nil && !d.r.diskFull {
+	if l, _ := s.desired.Story().InUse(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Pin.SHA256] == nil &&
+		!d.r.diskFull {
 		d.Fatalf("%s is active and not on the disk", l.Pin.ID)
 	}
 }
@@ -202,7 +207,8 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 			digest = story.Active.SHA256
 		}
 		fulfilled("story", story.DesiredRev, story.Phase, d.last[sign.Story].(event.DesiredStory).Document.Story, digest)
-		for k, topic := range map[sign.Kind]schema.TopicKind{sign.Activities: schema.TopicReportedActivities, sign.Places: schema.TopicReportedPlaces} {
+		for k, topic := range map[sign.Kind]schema.TopicKind{sign.Activities: schema.TopicReportedActivities,
+			sign.Places: schema.TopicReportedPlaces} {
 			set := reportedAs[schema.ReportedSet](d, topic)
 			digest = ""
 			if set.Active != nil {
@@ -211,7 +217,9 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 			fulfilled(string(k), set.DesiredRev, set.Phase, d.last[k].(event.DesiredSet).Document.Set, digest)
 		}
 		config := reportedAs[schema.ReportedConfig](d, schema.TopicReportedConfig)
-		if desired := d.last[sign.Config].(event.DesiredConfig).Document; config.DesiredRev != desired.Rev || config.Phase != schema.DeployActive || len(config.Rejected) > 0 || len(config.RestartNeeded) > 0 || len(config.Applied) != len(desired.Values) {
+		if desired := d.last[sign.Config].(event.DesiredConfig).Document; config.DesiredRev != desired.Rev ||
+			config.Phase != schema.DeployActive || len(config.Rejected) > 0 || len(config.RestartNeeded) > 0 ||
+			len(config.Applied) != len(desired.Values) {
 			t.Fatalf("desired %s, reported %s", desired.Values, d.reported[schema.TopicReportedConfig])
 		}
 		mode := reportedAs[schema.ReportedMode](d, schema.TopicReportedMode)

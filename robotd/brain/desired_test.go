@@ -57,7 +57,8 @@ var company = []score.Activity{
 }
 
 func living(id string, n score.Nature, l score.Launch, times int64, acts ...string) score.Activity {
-	a := score.Activity{ID: id, Name: score.Text{"en": id}, Nature: n, Launch: l, Repeat: score.Repeat{Times: times, Loop: times == 0}, Permissions: map[string]bool{"while_charging": id == "dream"}}
+	a := score.Activity{ID: id, Name: score.Text{"en": id}, Nature: n, Launch: l, Repeat: score.Repeat{Times: times, Loop: times == 0},
+		Permissions: map[string]bool{"while_charging": id == "dream"}}
 	for _, act := range acts {
 		a.Acts = append(a.Acts, score.Step{Act: act})
 	}
@@ -81,7 +82,8 @@ func publishSets() {
 	data, sum, err = score.EncodePlaces(&chart, map[string]score.Point{"stage": {XM: 5, YM: 5}, "corner": {XM: 7}})
 	publishSet("charted", data, sum, err)
 	wave := score.Act{ID: "wave", Actions: []score.Action{{Do: score.Face{Face: "smile"}}, {EndMS: ptr[int64](900), Do: score.Wait{}}}}
-	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
+	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"},
+		Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
 	publishSet("visitors", data, sum, err)
 	data, sum, err = score.EncodeActivities(company, map[string]score.Act{
 		"wave": wave,
@@ -90,11 +92,13 @@ func publishSets() {
 		"jump": {ID: "jump", Actions: []score.Action{{TimeoutMS: ptr[int64](1), Do: score.Motion{Motion: "nod"}}}}, // takes longer
 	})
 	publishSet("company", data, sum, err)
-	reassure, chat := living("reassure", score.NatureInteractive, score.Launch{}, 0, "calm", "nod"), living("chat", score.NatureInteractive, score.Launch{}, 0, "calm")
+	reassure, chat := living("reassure", score.NatureInteractive, score.Launch{}, 0, "calm", "nod"), living("chat", score.NatureInteractive,
+		score.Launch{}, 0, "calm")
 	reassure.Permissions["in_safeguard"] = true
 	data, sum, err = score.EncodeActivities([]score.Activity{reassure, chat}, map[string]score.Act{
-		"calm": {ID: "calm", Actions: []score.Action{{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "Please put me down"}}}, {TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
-		"nod":  {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
+		"calm": {ID: "calm", Actions: []score.Action{{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "Please put me down"}}},
+			{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
+		"nod": {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
 	})
 	publishSet("lifted", data, sum, err)
 	data, sum, err = score.EncodeActivities([]score.Activity{
@@ -107,7 +111,8 @@ func publishSets() {
 		"walk-out": {ID: "walk-out", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "yard"}}}},
 	})
 	publishSet("guides", data, sum, err)
-	once, nod := living("gong-now", score.NatureInteractive, score.Launch{}, 1, "strike"), living("gong-nod", score.NatureInteractive, score.Launch{}, 1, "nod", "strike")
+	once, nod := living("gong-now", score.NatureInteractive, score.Launch{}, 1, "strike"), living("gong-nod", score.NatureInteractive,
+		score.Launch{}, 1, "nod", "strike")
 	data, sum, err = score.EncodeActivities([]score.Activity{once, nod}, map[string]score.Act{
 		"strike": strike,
 		"nod":    {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
@@ -171,7 +176,8 @@ func (p *player) desireOther(kind string, args []string) {
 	}
 	switch kind {
 	case "mode":
-		d := schema.DesiredMode{Rev: rev, FleetID: fleetID, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]), TS: epoch}
+		d := schema.DesiredMode{Rev: rev, FleetID: fleetID, Counter: counter, Mode: schema.ModeID(rest[0]), Apply: schema.ApplyMode(rest[1]),
+			TS: epoch}
 		d.Sig = p.seal(sign.Mode, d)
 		p.rig.give(event.DesiredMode{Document: d, Digest: digestOf(p.rig.t, d), Retained: retained})
 	case "config":

@@ -83,7 +83,8 @@ func (t *step) dispatch(o effect.Dispatch) {
 		taken = false
 	}
 	if !taken {
-		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " +
+			o.Verb.ID()})
 	}
 }
 

@@ -24,6 +24,6 @@
 //
 // So what makes the robot safer comes first, and the documents that a step publishes show
 // the state at its end. A machine with an inbox makes at most one transition per step, and further
-// inputs wait there; a delivery makes all that need no further input. While Pending reports that there are some, the loop makes the next step
-// at once, with the event Follow.
+// inputs wait there; a delivery makes all that need no further input. While Pending reports that there are some, the loop makes the next
+// step at once, with the event Follow.
 package brain

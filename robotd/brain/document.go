@@ -15,12 +15,14 @@ func (t *step) stateDocument() *schema.State {
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
 		Safety: t.safetyStep().Document(),
 		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
-		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
+		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(),
+		Life:  t.lifeStep().Document(t.perform.Performs),
 		Link:  t.link.Link(t.now, t.cfg.Mode.Settings(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.diagnosis.Document(),
 		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
-		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped(), Records: t.report.RecordsDropped()},
+		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped(),
+			Records: t.report.RecordsDropped()},
 	}
 	d.Safety.NotPersisted, d.Safety.Latches = t.latches.NotPersisted(), t.latches.Document()
 	d.Running = t.requests.Running()

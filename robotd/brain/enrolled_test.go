@@ -27,7 +27,8 @@ func TestRobotObeysTheFleetOfItsEnrolment(t *testing.T) {
 func TestRobotThatIsEnrolledAgainObeysItsFleetUntilItIsAdopted(t *testing.T) {
 	const other = "0b5c7a9e-6f0d-4c55-9a53-2f1f0d3a7e11"
 	for what, accepted := range map[string]event.Event{
-		"a mode":          event.DesiredMode{Document: schema.DesiredMode{Rev: 9, FleetID: "db-1", Mode: schema.ModeMnl, Apply: schema.ApplyModeNow, TS: epoch}},
+		"a mode": event.DesiredMode{Document: schema.DesiredMode{Rev: 9, FleetID: "db-1", Mode: schema.ModeMnl,
+			Apply: schema.ApplyModeNow, TS: epoch}},
 		"a configuration": event.DesiredConfig{Document: schema.DesiredConfig{Rev: 9, FleetID: "db-1", TS: epoch}},
 		"activities":      event.DesiredSet{Kind: sign.Activities, Document: schema.DesiredSet{Rev: 9, FleetID: "db-1", TS: epoch}},
 	} {

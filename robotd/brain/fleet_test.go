@@ -80,7 +80,8 @@ func TestMain(m *testing.M) {
 		{TimeoutMS: ptr[int64](30000), Do: score.Goto{Point: "entrance"}},
 	}}
 	loop := score.Repeat{Loop: true}
-	publishStory("yard", score.Story{Repeat: loop}, score.Act{ID: "walk-out", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "yard"}}}})
+	publishStory("yard", score.Story{Repeat: loop},
+		score.Act{ID: "walk-out", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "yard"}}}})
 	publishStory("talk", score.Story{Repeat: loop}, greet)
 	publishStory("tour", score.Story{Repeat: loop}, greet, walk)
 	publishStory("once", score.Story{Repeat: score.Repeat{Times: 1}}, greet, nod)
@@ -92,7 +93,8 @@ func TestMain(m *testing.M) {
 	publishStory("empty", score.Story{Repeat: loop, Acts: []score.Step{{Act: "unknown"}}})
 	hour := score.Action{EndMS: ptr[int64](3_600_000), Do: score.Wait{}}
 	publishStory("rest", score.Story{Repeat: loop}, score.Act{ID: "rest", Actions: []score.Action{hour}})
-	publishStory("stroll", score.Story{Repeat: loop}, score.Act{ID: "stroll", Actions: []score.Action{{TimeoutMS: ptr[int64](30000), Do: score.Goto{Point: "entrance"}}, hour}})
+	publishStory("stroll", score.Story{Repeat: loop},
+		score.Act{ID: "stroll", Actions: []score.Action{{TimeoutMS: ptr[int64](30000), Do: score.Goto{Point: "entrance"}}, hour}})
 	publishStory("bow", score.Story{Repeat: loop, Shutdown: "bow"}, walk, score.Act{ID: "bow", Actions: []score.Action{
 		{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "Good bye", "de": "Auf Wiedersehen"}}},
 		{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{PitchRad: ptr(0.3)}}},

@@ -90,7 +90,8 @@ func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
 			t.Errorf("mode/set was answered %s (%s), want %s", a.Status, a.Detail, want)
 		}
 		alerts := r.s.report.Alerts()
-		if i := slices.IndexFunc(alerts, func(a schema.Alert) bool { return a.Type == "unit_error" && a.Source == "drive" }); i < 0 || alerts[i].Hint != want {
+		if i := slices.IndexFunc(alerts, func(a schema.Alert) bool { return a.Type == "unit_error" && a.Source == "drive" }); i < 0 ||
+			alerts[i].Hint != want {
 			t.Errorf("the alerts are %+v, want %s", alerts, want)
 		}
 	}
@@ -122,7 +123,8 @@ func TestLatchedStopNamesItsSender(t *testing.T) {
 	if got := by(); got != "anna at op1" {
 		t.Errorf("the live stop was sent by %q", got)
 	}
-	r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}})
+	r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd",
+		Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("recorded by fleetd, the stop was sent by %q", got)
 	}

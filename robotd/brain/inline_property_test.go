@@ -105,12 +105,14 @@ func actionsOf(t *rapid.T, depth int) []map[string]any {
 	start := 0
 	for range rapid.IntRange(min(depth, 1), 3).Draw(t, "actions") {
 		start += rapid.SampledFrom([]int{0, 0, 10, 700}).Draw(t, "later")
-		a := map[string]any{"type": rapid.SampledFrom([]string{"face", "say", "led", "head", "goto", "wait", "group", "dance"}).Draw(t, "type"), "start_ms": start}
+		a := map[string]any{"type": rapid.SampledFrom([]string{"face", "say", "led", "head", "goto", "wait", "group", "dance"}).Draw(t, "type"),
+			"start_ms": start}
 		switch a["type"] {
 		case "face":
 			a["face"] = "smile"
 		case "say":
-			a["text"], a["timeout_ms"] = map[string]string{"en": rapid.SampledFrom([]string{"hello", "hello ${guest}", "hello ${guest"}).Draw(t, "text")}, 3000
+			a["text"], a["timeout_ms"] = map[string]string{"en": rapid.SampledFrom([]string{"hello", "hello ${guest}", "hello ${guest"}).Draw(t,
+				"text")}, 3000
 		case "led":
 			a["colour"], a["end_ms"] = "#00ff00", start+rapid.SampledFrom([]int{0, 5, 500}).Draw(t, "lasts")
 		case "head":
@@ -125,7 +127,8 @@ func actionsOf(t *rapid.T, depth int) []map[string]any {
 			}
 		}
 		if rapid.IntRange(0, 9).Draw(t, "spoilt") == 0 {
-			a[rapid.SampledFrom([]string{"colour", "end_ms", "start_ms", "type", "nothing"}).Draw(t, "field")] = rapid.SampledFrom([]any{"x", 7, -1}).Draw(t, "value")
+			a[rapid.SampledFrom([]string{"colour", "end_ms", "start_ms", "type", "nothing"}).Draw(t, "field")] = rapid.SampledFrom([]any{"x", 7,
+				-1}).Draw(t, "value")
 		}
 		out = append(out, a)
 	}

@@ -74,7 +74,8 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 		all := []message{{sent, event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k1","ttl_ms":%d}`, ttl.Milliseconds())}}}
 		for at := ms("first heartbeat", 1000, 1999); at < to+5*time.Second; at += time.Second {
 			r.beatSeq++
-			all = append(all, message{at, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd", Seq: r.beatSeq}}})
+			all = append(all, message{at, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd",
+				Seq: r.beatSeq}}})
 		}
 		slices.SortStableFunc(all, func(a, b message) int { return int(a.sent - b.sent) })
 		for _, m := range all {
@@ -123,7 +124,8 @@ func TestCommandAgeIncludesItsWaitInsideRobotd(t *testing.T) {
 	r.boot()
 	r.give(event.Connected{Session: "s1"})
 	r.until(5 * time.Second)
-	for read, want := range map[time.Duration]schema.Status{r.now - 999*time.Millisecond: schema.StatusSucceeded, r.now - 1001*time.Millisecond: schema.StatusExpired} {
+	for read, want := range map[time.Duration]schema.Status{r.now - 999*time.Millisecond: schema.StatusSucceeded,
+		r.now - 1001*time.Millisecond: schema.StatusExpired} {
 		r.give(event.Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`), Read: read})
 		if last.Status != want {
 			t.Errorf("read at %v, judged at %v: %+v", read, r.now, last)

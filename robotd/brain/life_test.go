@@ -40,7 +40,8 @@ func live(r *rig, list []score.Activity) {
 func crowd() []score.Activity {
 	list := []score.Activity{living("talk", score.NatureInteractive, score.Launch{}, 0, "chat")}
 	for i := len(list); i < score.MaxActivities; i++ {
-		list = append(list, living(fmt.Sprintf("a%d", i), score.NatureSolitary, score.Launch{When: fmt.Sprintf("people > %d && battery > 0.2", 100+i)}, 1, "blink"))
+		list = append(list, living(fmt.Sprintf("a%d", i), score.NatureSolitary,
+			score.Launch{When: fmt.Sprintf("people > %d && battery > 0.2", 100+i)}, 1, "blink"))
 	}
 	return list
 }
@@ -121,7 +122,8 @@ func TestUnitThatFailsAnAbilityIsInTheAlerts(t *testing.T) {
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
 			if s, ok := e.(effect.Start); ok && s.Unit == "led" && refuses {
-				r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: s.Key, Reason: schema.ReasonUnitError, Detail: "no colour was given"}})
+				r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: s.Key, Reason: schema.ReasonUnitError,
+					Detail: "no colour was given"}})
 			}
 		}
 	}

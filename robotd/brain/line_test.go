@@ -238,7 +238,8 @@ func (p *player) formatPublish(e effect.Publish) string {
 		if r.DesiredRev == 0 && r.Reason == "" {
 			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("publish: %s of desired state %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("publish: %s of desired state %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"),
+			r.DesiredRev, r.Phase, r.Reason))
 		if r.Active != nil {
 			line += "; active " + r.Active.ID
 		}

@@ -37,7 +37,8 @@ func TestFaultOfWhatConnectsAUnitIsMarkedAsLogged(t *testing.T) {
 		}
 		units := []string{"head", "speaker"}
 		for _, id := range units {
-			r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: id, State: driver.Error, Detail: "parrot: the adapter is gone", Lost: lost}})
+			r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: id, State: driver.Error, Detail: "parrot: the adapter is gone",
+				Lost: lost}})
 		}
 		r.until(2 * time.Second)
 		for _, id := range units {

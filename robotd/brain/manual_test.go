@@ -156,7 +156,8 @@ func TestActIsPerformedForClientWithoutControl(t *testing.T) {
 		t.Errorf("under way when somebody took control: %s %s", a.Status, a.Reason)
 	}
 	ask("resp1", "act/perform", `{"id":"p2","args":{"act":"greet"}}`)
-	if a := last("p2"); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil || a.Lease.Holder != "op1" {
+	if a := last("p2"); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil ||
+		a.Lease.Holder != "op1" {
 		t.Errorf("while somebody has control: %s %s %+v", a.Status, a.Reason, a.Lease)
 	}
 }
@@ -184,7 +185,8 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 	}
 	for _, v := range verb.All {
 		id := v.ID()
-		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume", "manual/point-save", "manual/point-delete", "manual/act-record", "manual/act-delete"}, id) {
+		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume", "manual/point-save",
+			"manual/point-delete", "manual/act-record", "manual/act-delete"}, id) {
 			continue // it is no action
 		}
 		r, acks := controlled(t)
@@ -201,7 +203,8 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 			t.Errorf("%s: the unit is sent %s, want %s (answers %+v)", id, got, wanted[id], *acks)
 		}
 		row, _ := score.RowOf(do.Type())
-		takes := map[string]bool{"language": id == "manual/say" || id == "manual/view", "point": id == "manual/goto"} // text is one text; a point is instead of a place
+		// text is one text; a point is instead of a place
+		takes := map[string]bool{"language": id == "manual/say" || id == "manual/view", "point": id == "manual/goto"}
 		for _, f := range row.Fields {
 			takes[f.Name] = f.Name != "choices" // a manual command has no answer of a visitor
 		}
@@ -330,7 +333,8 @@ func TestPersonIsNamedBesideTheClient(t *testing.T) {
 	r.give(event.Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(`{"by":"fleetd","args":{"latch":"l1"}}`)})
 	r.give(event.LiveStop{Client: "stop1", Payload: []byte(`{"id":"l2","by":"ann"}`)})
 	r.until(r.now + 200*time.Millisecond)
-	if l := d.Safety.Latches; d.Safety.StoppedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" || l[1].By != "ann at stop1" {
+	if l := d.Safety.Latches; d.Safety.StoppedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" ||
+		l[1].By != "ann at stop1" {
 		t.Errorf("stopped by %+v", d.Safety)
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 func (t *step) toModes(do func(mode.Step)) {
 	lost, lostFor := t.link.Lost(t.now)
-	f := mode.Facts{CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.diagnosis.MotionBarred() != ""}
+	f := mode.Facts{CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor,
+		Units: t.body.Units(), MotionBarred: t.diagnosis.MotionBarred() != ""}
 	f.NoDrive, f.NoLook = t.unusable(schema.UnitDrive), t.unusable(schema.UnitHead)
 	if why, detail, ok := t.performStep().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}

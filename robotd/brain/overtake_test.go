@@ -76,7 +76,8 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 		r := newRig(t)
 		got := acks(r)
 		r.bootConnected("a")
-		r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}, N: 5})
+		r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd",
+			Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
 			r.give(event.StopDocument{From: event.RobotStops, Rev: 2, FleetID: "fleetd", N: 8})

@@ -67,7 +67,8 @@ func TestPageCommandsRobotWithoutBroker(t *testing.T) {
 		t.Fatalf("safety/enable was answered %+v", a)
 	}
 	s := r.snapshot()
-	if s.State.Safety.State != schema.SafetyEnabled || s.State.Link.State != schema.LinkUp || s.State.Link.Client != schema.LocalClient || s.State.LastReq.Client != schema.LocalClient {
+	if s.State.Safety.State != schema.SafetyEnabled || s.State.Link.State != schema.LinkUp || s.State.Link.Client != schema.LocalClient ||
+		s.State.LastReq.Client != schema.LocalClient {
 		t.Errorf("the robot shows %+v, link %+v, last %+v", s.State.Safety, s.State.Link, s.State.LastReq)
 	}
 	if len(s.Modes) == 0 || s.Caps.Units == nil || s.Volume != 1 || s.Boot == "" || s.Mono == 0 {
@@ -113,7 +114,8 @@ func TestClosedPageIsALostLink(t *testing.T) {
 // What fleetd holds is not released at the robot, as with the robot's button.
 func TestPageReleasesNoStopOfFleetd(t *testing.T) {
 	r, _ := pageRig(t)
-	document := schema.DesiredStop{Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "k1", Level: schema.StopStop, By: "anna", Since: epoch}}}
+	document := schema.DesiredStop{Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "k1", Level: schema.StopStop, By: "anna",
+		Since: epoch}}}
 	ev := event.ReadStops(schema.TopicDesiredStop, effect.Encode(&document))
 	r.give(ev)
 	r.give(event.LiveStop{Client: "wall1"})
@@ -127,7 +129,8 @@ func TestPageReleasesNoStopOfFleetd(t *testing.T) {
 		}
 	}
 	r.give(event.ReleaseStops{})
-	if at := r.snapshot(); len(at.State.Safety.Latches) != 1 || at.State.Safety.Latches[0].ID != "k1" || !slices.Equal(at.FleetStops, []string{"k1"}) {
+	if at := r.snapshot(); len(at.State.Safety.Latches) != 1 || at.State.Safety.Latches[0].ID != "k1" ||
+		!slices.Equal(at.FleetStops, []string{"k1"}) {
 		t.Errorf("held by %+v, by the fleet %v", at.State.Safety.Latches, at.FleetStops)
 	}
 	if len(released) != 1 || !strings.Contains(released[0], `"by":"wall1"`) || !strings.Contains(released[0], `"released_by":"local"`) {

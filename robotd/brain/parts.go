@@ -207,7 +207,8 @@ func (t *step) toLink(do func(operatorlink.Step)) {
 func (t *step) toIntent(do func(intent.Step)) {
 	from := t.list.Len()
 	m := (*desiredView)(t.State).ModeFacts()
-	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), ModePrevented: m.Prevented, Detail: m.Detail}})
+	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(),
+		ModePrevented: m.Prevented, Detail: m.Detail}})
 	t.carryOut(from)
 }
 
@@ -281,7 +282,8 @@ func (s *desiredView) ModeFacts() desired.ModeFacts {
 	f := desired.ModeFacts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
-		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
+		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+
+			"; only an operator leads out"
 	case safety.NeedsReset(s.safety.At):
 		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
 	case len(s.latches.Latches()) > 0:

@@ -159,15 +159,18 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 		{name: "its story leads it away from the charger", story: "stroll", play: enable, hours: 24, level: 0.35, want: []string{
 			"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "13m0s at 80 %" + charged,
 			"5h13m0s at 20 %" + low, "5h13m0s at 20 %" + begins, "5h13m0s at 20 %" + says, "5h13m0s at 20 %" + drives, "5h26m0s at 85 %" + charged,
-			"10h51m0s at 20 %" + low, "10h51m0s at 20 %" + begins, "10h51m0s at 20 %" + says, "10h51m0s at 20 %" + drives, "11h4m0s at 85 %" + charged,
-			"18h19m0s at 20 %" + low, "18h19m0s at 20 %" + begins, "18h19m0s at 20 %" + says, "18h19m0s at 20 %" + drives, "18h32m0s at 85 %" + charged,
+			"10h51m0s at 20 %" + low, "10h51m0s at 20 %" + begins, "10h51m0s at 20 %" + says, "10h51m0s at 20 %" + drives,
+			"11h4m0s at 85 %" + charged,
+			"18h19m0s at 20 %" + low, "18h19m0s at 20 %" + begins, "18h19m0s at 20 %" + says, "18h19m0s at 20 %" + drives,
+			"18h32m0s at 85 %" + charged,
 		}},
 		{name: "nobody enables it", play: func(c *charging) { c.drop(0.15) }, want: []string{"0s at 15 %" + low, "0s at 15 %" + begins}},
 		{name: "nobody enables it, and its story moves", hours: 5, story: "stroll", play: func(c *charging) { c.drop(0.15) },
 			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins}},
 		{name: "somebody enables it after three hours", level: 1,
 			play: func(c *charging) { c.drop(0.15); c.until(3 * time.Hour); c.order("safety/enable") },
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "3h0m0s at 0 %" + says, "3h0m0s at 0 %" + drives, "3h16m0s at 80 %" + charged}},
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "3h0m0s at 0 %" + says, "3h0m0s at 0 %" + drives,
+				"3h16m0s at 80 %" + charged}},
 		{name: "it is paused for an hour", level: 1,
 			play: func(c *charging) {
 				c.order("safety/enable")
@@ -176,7 +179,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.until(time.Hour)
 				c.order("auto/continue")
 			},
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "1h0m0s at 3 %" + says, "1h0m0s at 3 %" + drives, "1h16m0s at 83 %" + charged}},
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "1h0m0s at 3 %" + says, "1h0m0s at 3 %" + drives,
+				"1h16m0s at 83 %" + charged}},
 		{name: "it is stopped on its way", hours: 5, level: 1,
 			set: func(c *charging) { c.body.trip = 2 * time.Minute },
 			play: func(c *charging) {
@@ -201,7 +205,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.wait(10 * time.Minute)
 				c.order("auto/continue")
 			},
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "1m0s at 15 %" + called, "1m0s at 15 %: says I have been stopped.",
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "1m0s at 15 %" + called,
+				"1m0s at 15 %: says I have been stopped.",
 				"11m0s at 13 %" + begins, "31m0s at 9 %" + says, "31m0s at 9 %" + drives, "48m0s at 83 %" + charged}},
 		{name: "its dock is ten minutes away", level: 1,
 			set:  func(c *charging) { c.body.trip = 10 * time.Minute },
@@ -210,7 +215,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 		{name: "its way is blocked", hours: 5, alerted: true,
 			set:  func(c *charging) { c.body.trip = 48 * time.Hour },
 			play: enable,
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "15m0s at 12 %" + lost, "15m0s at 12 %" + failed,
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "15m0s at 12 %" + lost,
+				"15m0s at 12 %" + failed,
 				"40m0s at 7 %" + begins, "40m0s at 7 %" + says, "40m0s at 7 %" + drives, "55m0s at 4 %" + failed}},
 		{name: "it has no map for three hours, and then one without a dock", level: 1,
 			set: func(c *charging) { c.body.lost = true },
@@ -251,7 +257,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 		{name: "its dock does not charge", alerted: true,
 			set:  func(c *charging) { c.deadDock = true },
 			play: enable,
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "5m0s at 14 %" + flat, "5m0s at 14 %" + failed,
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "5m0s at 14 %" + flat,
+				"5m0s at 14 %" + failed,
 				"30m0s at 9 %" + begins, "30m0s at 9 %" + says, "30m0s at 9 %" + drives, "35m0s at 8 %" + failed,
 				"1h0m0s at 3 %" + begins, "1h0m0s at 3 %" + says, "1h0m0s at 3 %" + drives, "1h5m0s at 2 %" + failed}},
 		{name: "its dock dies while it charges, and is mended in the end", hours: 6, level: 1,
@@ -266,7 +273,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.until(5 * time.Hour)
 				c.deadDock = false
 			},
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "12m0s at 49 %" + flat, "12m0s at 49 %" + failed,
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "12m0s at 49 %" + flat,
+				"12m0s at 49 %" + failed,
 				"2h37m0s at 20 %" + low, "2h37m0s at 20 %" + begins, "2h37m0s at 20 %" + says, "2h37m0s at 20 %" + drives, "2h42m0s at 19 %" + failed,
 				"3h7m0s at 14 %" + begins, "3h7m0s at 14 %" + says, "3h7m0s at 14 %" + drives, "3h12m0s at 13 %" + failed,
 				"3h37m0s at 8 %" + begins, "3h37m0s at 8 %" + says, "3h37m0s at 8 %" + drives, "3h42m0s at 7 %" + failed,
@@ -304,7 +312,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.until(20 * time.Minute)
 				c.give(event.Command{Client: "op1", Group: "interrupter", Verb: "run", Payload: []byte("power")})
 			},
-			want: []string{"0s at 15 %" + low, "20m0s at 11 %" + begins, "20m0s at 11 %" + says, "20m0s at 11 %" + drives, "34m0s at 81 %" + charged}},
+			want: []string{"0s at 15 %" + low, "20m0s at 11 %" + begins, "20m0s at 11 %" + says, "20m0s at 11 %" + drives,
+				"34m0s at 81 %" + charged}},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			if w.set == nil {
@@ -324,7 +333,8 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 			c.until(day)
 			c.kept(t, w.want...)
 			if c.level < w.level || c.level > w.level+0.1 || c.alerted() != w.alerted {
-				t.Errorf("at the end of the day the battery is at %.3f, alert cannot_charge %v; want %.3f, %v", c.level, c.alerted(), w.level, w.alerted)
+				t.Errorf("at the end of the day the battery is at %.3f, alert cannot_charge %v; want %.3f, %v", c.level, c.alerted(),
+					w.level, w.alerted)
 			}
 			if n := len(c.s.perform.InterruptState().Running()); n > 0 != (strings.HasSuffix(w.want[len(w.want)-1], begins)) {
 				t.Errorf("at the end of the day %d interrupts run", n)

@@ -15,7 +15,8 @@ import (
 // TestTextFromTheDriverIsMadePrintable lets it say bytes that are no text, and far too many.
 // Everything that the robot publishes afterwards can be decoded and fits its topic.
 func TestTextFromTheDriverIsMadePrintable(t *testing.T) {
-	for _, word := range []string{"bus \xff error", strings.Repeat("long ", 5000), strings.Repeat("ä", 5000), "\xff" + strings.Repeat("\xe2", 9000)} {
+	for _, word := range []string{"bus \xff error", strings.Repeat("long ", 5000), strings.Repeat("ä", 5000), "\xff" +
+		strings.Repeat("\xe2", 9000)} {
 		for _, ev := range []driver.Event{
 			{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: word},
 			{Kind: driver.Unit, Unit: "face", State: driver.Error, Detail: word},

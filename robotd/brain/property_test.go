@@ -39,7 +39,8 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	r := newRig(t)
-	a := &auditor{r: r, finals: map[command.Key]schema.Status{}, asked: map[command.Key]bool{}, unsaved: map[command.Key]bool{}, fleeting: map[command.Key]bool{}, enables: map[command.Key]bool{}, writes: map[command.Key]int64{},
+	a := &auditor{r: r, finals: map[command.Key]schema.Status{}, asked: map[command.Key]bool{}, unsaved: map[command.Key]bool{},
+		fleeting: map[command.Key]bool{}, enables: map[command.Key]bool{}, writes: map[command.Key]int64{},
 		verbs: map[command.Key]string{}, answered: map[command.Key]effect.Publish{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
@@ -157,7 +158,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 	}
 	return map[string]func(*rapid.T){
 		"time": func(t *rapid.T) {
-			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second, 40 * time.Second}).Draw(t, "passes")
+			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second, 40 * time.Second}).
+				Draw(t, "passes")
 			w.r.until(w.r.now + d)
 			w.a.showsModes()
 		},
@@ -193,10 +195,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.r.give(event.DesiredSet{Kind: sign.Activities, Document: desired, Digest: digestOf(w.r.t, desired)})
 		},
 		"hears": func(t *rapid.T) {
-			w.reported(driver.Event{Kind: driver.Heard, Heard: &schema.Utterance{Name: rapid.SampledFrom([]string{"welcome", "go", "help", "manual", "dance", "sing", ""}).Draw(t, "intent")}})
+			w.reported(driver.Event{Kind: driver.Heard,
+				Heard: &schema.Utterance{Name: rapid.SampledFrom([]string{"welcome", "go", "help", "manual", "dance", "sing", ""}).Draw(t, "intent")}})
 		},
 		"touch": func(t *rapid.T) {
-			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front", "fast", "nowhere", "slow", "soft-stop", "stop", "halt", "estop"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front", "fast",
+				"nowhere", "slow", "soft-stop", "stop", "halt", "estop"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 		},
 		"answered": func(t *rapid.T) {
 			if n := len(w.r.called); n > 0 {
@@ -206,15 +210,19 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"moves": func(t *rapid.T) {
-			w.reported(driver.Event{Kind: driver.Position, X: rapid.Float64Range(-5, 5).Draw(t, "x"), Y: rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1)}).Draw(t, "y")})
+			w.reported(driver.Event{Kind: driver.Position, X: rapid.Float64Range(-5, 5).Draw(t, "x"),
+				Y: rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1)}).Draw(t, "y")})
 		},
 		"senses": func(t *rapid.T) {
-			signal := rapid.SampledFrom([]driver.Signal{driver.People, driver.Sound, driver.Push, driver.Lift, driver.Fall, driver.Heat, driver.Press, "nonsense"}).Draw(t, "signal")
-			w.reported(driver.Event{Kind: driver.Sensed, Signal: signal, Name: rapid.SampledFrom([]string{"", "head", "help"}).Draw(t, "name"), On: rapid.Bool().Draw(t, "on"), Level: float64(rapid.IntRange(0, 3).Draw(t, "level"))})
+			signal := rapid.SampledFrom([]driver.Signal{driver.People, driver.Sound, driver.Push, driver.Lift, driver.Fall, driver.Heat,
+				driver.Press, "nonsense"}).Draw(t, "signal")
+			w.reported(driver.Event{Kind: driver.Sensed, Signal: signal, Name: rapid.SampledFrom([]string{"", "head", "help"}).Draw(t, "name"),
+				On: rapid.Bool().Draw(t, "on"), Level: float64(rapid.IntRange(0, 3).Draw(t, "level"))})
 		},
 		"mode fails": func(t *rapid.T) {
 			m := rapid.SampledFrom(modes).Draw(t, "mode").ID
-			do := rapid.SampledFrom([]mode.Do{mode.DoStart, mode.DoStop, mode.DoKill, mode.DoPause, mode.DoResume, mode.DoReady, mode.DoMayPause, mode.DoStep, mode.DoStep}).Draw(t, "call")
+			do := rapid.SampledFrom([]mode.Do{mode.DoStart, mode.DoStop, mode.DoKill, mode.DoPause, mode.DoResume, mode.DoReady, mode.DoMayPause,
+				mode.DoStep, mode.DoStep}).Draw(t, "call")
 			w.r.faults = map[string]string{string(do) + " of " + string(m): "failed"}
 			w.r.s.report.ModesChanged() // as the change of a fact does that an entry check depends on
 			w.a.history = append(w.a.history, auditedStep{})
@@ -229,7 +237,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			f := schema.VelocityFrame{
 				Lease: s.manual.Control().Lease.ID, Seq: rapid.Int64Range(1, 50).Draw(t, "seq"), TTLMS: 400,
-				VXMPS: rapid.SampledFrom([]float64{0, 0.4, -0.4, 1}).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0, 700).Draw(t, "age"),
+				VXMPS: rapid.SampledFrom([]float64{0, 0.4, -0.4, 1}).Draw(t, "vx"), SeenMonoMS: (w.r.now - w.r.old).Milliseconds() - rapid.Int64Range(0,
+					700).Draw(t, "age"),
 			}
 			w.r.give(event.Frame{Client: s.manual.Control().Lease.Who.Client, Frame: f})
 		},
@@ -256,7 +265,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if v.Name == "enable" {
 				least = 1 // an empty payload is a request in order, without an id by which its answer is known
 			}
-			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), least, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
+			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), least, 20).Draw(t, "bytes"),
+				Retained: rapid.Bool().Draw(t, "retained")})
 			if v.Class == verb.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 				t.Fatalf("%s left the robot ENABLED", v.ID())
 			}
@@ -268,7 +278,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"desired": func(t *rapid.T) {
 			w.rev++
-			desired := schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
+			desired := schema.DesiredStory{Rev: w.rev, FleetID: "fleetd",
+				Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(t, "apply"), TS: epoch}
 			if name := rapid.SampledFrom([]string{"talk", "tour", "once", "holes", "empty", "none"}).Draw(t, "story"); name != "none" {
 				pin := stories[name]
 				desired.Story = &pin
@@ -285,7 +296,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should
 			if w.r.s.report.Session() != "" {
-				w.r.give(event.PresenceSeen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
+				w.r.give(event.PresenceSeen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline,
+					schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
 			}
 		},
 		"fleetd": func(t *rapid.T) {
@@ -300,7 +312,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			switch rapid.IntRange(0, 8).Draw(t, "what") {
 			case 8: // a unit asks for a stop, later than whatever was asked before
 				w.r.until(w.r.now + time.Millisecond)
-				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).Draw(t, "stop"), Detail: "it slips"})
+				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).
+					Draw(t, "stop"), Detail: "it slips"})
 				if w.r.s.safety.At == schema.SafetyEnabled {
 					t.Fatal("a unit asked for a stop, and the robot is ENABLED")
 				}
@@ -308,7 +321,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			case 0:
 				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true})
 			case 1:
-				w.reported(driver.Event{Kind: driver.Battery, Unit: "battery", Level: rapid.Float64Range(0, 1).Draw(t, "level"), Charging: rapid.Bool().Draw(t, "charging")})
+				w.reported(driver.Event{Kind: driver.Battery, Unit: "battery", Level: rapid.Float64Range(0, 1).Draw(t, "level"),
+					Charging: rapid.Bool().Draw(t, "charging")})
 			case 2:
 				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: rapid.Bool().Draw(t, "pressed")})
 			case 3:
@@ -321,9 +335,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					w.r.body.set(u, w.r.body.state[u], 0)
 				}
 			case 5:
-				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: rapid.SampledFrom([]string{"head", "drive", "battery"}).Draw(t, "hot unit"), Level: rapid.SampledFrom([]float64{20, 62, 72, 90}).Draw(t, "celsius")})
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: rapid.SampledFrom([]string{"head", "drive", "battery"}).Draw(t,
+					"hot unit"), Level: rapid.SampledFrom([]float64{20, 62, 72, 90}).Draw(t, "celsius")})
 			case 6:
-				w.reported(driver.Event{Kind: driver.Sensed, Signal: rapid.SampledFrom([]driver.Signal{driver.Push, driver.Lift, driver.Fall}).Draw(t, "signal"), On: rapid.Bool().Draw(t, "on")})
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: rapid.SampledFrom([]driver.Signal{driver.Push, driver.Lift, driver.Fall}).Draw(t,
+					"signal"), On: rapid.Bool().Draw(t, "on")})
 			case 7:
 				w.r.body.mute = rapid.Bool().Draw(t, "mute")
 			}
@@ -342,7 +358,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				clear(w.a.enables)
 			default:
 				w.stopRev += int64(rapid.IntRange(-1, 2).Draw(t, "rev"))
-				doc := event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t, "from"), Rev: max(1, w.stopRev), FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "fleet_id")}
+				doc := event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t, "from"),
+					Rev: max(1, w.stopRev), FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "fleet_id")}
 				for _, id := range ids {
 					if rapid.IntRange(0, 2).Draw(t, id) == 0 {
 						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
@@ -414,7 +431,8 @@ func TestInvariantsHoldForRandomAutonomousLife(t *testing.T) {
 		w := newWorld(t)
 		w.tour()
 		all, some := w.actions(), map[string]func(*rapid.T){}
-		for _, name := range []string{"time", "life", "activities", "senses", "touch", "interrupt", "auto", "intent", "body", "enable", "stop", "held", "link", "restart"} {
+		for _, name := range []string{"time", "life", "activities", "senses", "touch", "interrupt", "auto", "intent", "body", "enable", "stop",
+			"held", "link", "restart"} {
 			some[name] = all[name]
 		}
 		some["focus"], some["focus again"], some["time again"] = all["focus"], all["focus"], all["time"]

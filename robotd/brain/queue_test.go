@@ -39,7 +39,8 @@ func TestEndedActsAreListedWithTheirRequests(t *testing.T) {
 		r.give(event.Command{Client: "resp1", Group: "act", Verb: "perform", Payload: fmt.Appendf(nil, `{"id":"q%d","args":{"actions":[{"type":"wait","start_ms":0,"end_ms":100}]}}`, i)})
 	}
 	r.until(r.now + 300*time.Millisecond)
-	if n := len(q.Queued); q.Current != "inline" || len(q.Waiting) < 3 || n != len(q.Waiting)+1 || q.Queued[0] == q.Queued[1] || q.Queued[n-1] != (schema.QueuedAct{Act: "greet"}) || q.Queued[n-2].ReqID != "resp1/q6" {
+	if n := len(q.Queued); q.Current != "inline" || len(q.Waiting) < 3 || n != len(q.Waiting)+1 || q.Queued[0] == q.Queued[1] ||
+		q.Queued[n-1] != (schema.QueuedAct{Act: "greet"}) || q.Queued[n-2].ReqID != "resp1/q6" {
 		t.Errorf("while requests queue: %+v", q)
 	}
 	r.until(r.now + 700*time.Millisecond)
@@ -59,7 +60,8 @@ func TestEndedActsAreListedWithTheirRequests(t *testing.T) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Failed, Key: newest, Reason: schema.ReasonUnitError}})
 		r.until(r.now + time.Second)
 	}
-	if len(q.Failed) != 2 || q.Failed[0].ReqID != "resp1/f1" || q.Failed[1].ReqID != "resp1/f0" || q.Failed[0].Reason != schema.ReasonUnitError {
+	if len(q.Failed) != 2 || q.Failed[0].ReqID != "resp1/f1" || q.Failed[1].ReqID != "resp1/f0" ||
+		q.Failed[0].Reason != schema.ReasonUnitError {
 		t.Errorf("failed: %+v", q.Failed)
 	}
 }

@@ -97,7 +97,8 @@ func TestActWhoseLastDriveIsOneActionTooManyIsNotKept(t *testing.T) {
 		r.until(r.now + 20*time.Millisecond)
 	}
 	r.ask("manual/act-record", "r2", `{"do":"stop"}`)
-	if a := r.acks["r2"]; a.Reason != schema.ReasonTooBig || a.Detail != "the act has more than 100 actions; the recording has ended, and nothing is kept" {
+	if a := r.acks["r2"]; a.Reason != schema.ReasonTooBig ||
+		a.Detail != "the act has more than 100 actions; the recording has ended, and nothing is kept" {
 		t.Errorf("the stop was answered %s %s (%s)", a.Status, a.Reason, a.Detail)
 	}
 }

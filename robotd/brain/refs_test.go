@@ -109,7 +109,9 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 		{"without a drive", func(_ *config.Config, b *driver.Body) {
 			b.Units = slices.DeleteFunc(slices.Clone(b.Units), func(u schema.Unit) bool { return u.Kind == schema.UnitDrive })
 		}, nil},
-		{"that homes", func(_ *config.Config, b *driver.Body) { b.Homing = []string{"head"} }, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap, schema.FeatureHoming}},
+		{"that homes", func(_ *config.Config, b *driver.Body) {
+			b.Homing = []string{"head"}
+		}, []schema.Feature{schema.FeatureTeleop, schema.FeatureMap, schema.FeatureHoming}},
 		{"that checks", func(c *config.Config, _ *driver.Body) { c.Signing, c.Safety.RequireSight = sign.Warn, true },
 			[]schema.Feature{schema.FeatureSigning, schema.FeatureTeleop, schema.FeatureMap, schema.FeatureRequireSight}},
 	} {

@@ -69,7 +69,8 @@ func TestReplayBeyondNewestEventNamesIt(t *testing.T) {
 	for to, named := range map[int64]bool{newest: false, newest + 1: true, 5000: true} {
 		r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: fmt.Appendf(nil, `{"id":"r%d","args":{"from":1,"to":%d}}`, to, to)})
 		r.until(r.now + time.Duration(newest+5)*report.ReplayEvery)
-		if detail := fmt.Sprintf("; the newest is %d", newest); last.Status != schema.StatusSucceeded || strings.Contains(last.Detail, detail) != named {
+		if detail := fmt.Sprintf("; the newest is %d", newest); last.Status != schema.StatusSucceeded ||
+			strings.Contains(last.Detail, detail) != named {
 			t.Errorf("to %d of %d is answered %+v", to, newest, last)
 		}
 	}

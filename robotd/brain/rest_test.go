@@ -98,7 +98,8 @@ func TestHeartbeatsAreRareOnlyAtRest(t *testing.T) {
 		}, usual},
 		{"a panel of an earlier release", rest, func(r *rig) {
 			for i := range 60 {
-				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "panel", FromConsole: true, Beat: schema.FleetHeartbeat{TS: epoch, Session: "p", Seq: 1}})
+				r.soon(time.Duration(i)*time.Second, event.Heartbeat{Client: "panel", FromConsole: true, Beat: schema.FleetHeartbeat{TS: epoch,
+					Session: "p", Seq: 1}})
 			}
 		}, usual},
 		{"somebody has control", rest, func(r *rig) {
@@ -133,7 +134,8 @@ func TestNewFleetdGetsHeartbeatsSoon(t *testing.T) {
 	r, beats := atRest(t, schema.RestHeartbeatMS)
 	r.until(time.Duration((*beats)[len(*beats)-1].MonoMS)*time.Millisecond + 3*time.Second)
 	*beats = nil
-	r.give(event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now), Session: "b", Seq: 1, MaxHeartbeatMS: schema.RestHeartbeatMS}})
+	r.give(event.Heartbeat{Client: "fleetd-b", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now), Session: "b", Seq: 1,
+		MaxHeartbeatMS: schema.RestHeartbeatMS}})
 	r.until(r.now + 10*time.Second - time.Millisecond)
 	if n := len(*beats); n < 4 {
 		t.Errorf("%d heartbeats in the 10 s after another fleetd connected", n)

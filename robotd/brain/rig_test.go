@@ -87,7 +87,8 @@ type coming struct {
 }
 
 // quiet is a mode that does nothing and needs nothing.
-var quiet = mode.Installed{Settings: mode.Settings{ID: "quiet", LinkLoss: schema.LinkLossContinue}, Name: "quiet", New: func() mode.Mode { return mode.Plain{} }}
+var quiet = mode.Installed{Settings: mode.Settings{ID: "quiet", LinkLoss: schema.LinkLossContinue}, Name: "quiet",
+	New: func() mode.Mode { return mode.Plain{} }}
 
 // modes are those of a robot, which its configuration has or not.
 var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode, askerMode, quiet}
@@ -96,7 +97,9 @@ var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mod
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Values: map[string]string{}, Deliveries: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
+	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{},
+		memory: Memory{Values: map[string]string{}, Deliveries: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {},
+		sent: func(effect.Publish) {}}
 	r.body = newTimedBody(r)
 	return r
 }
@@ -216,7 +219,8 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq, MaxHeartbeatMS: r.accepts}})
+	r.soon(in, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq,
+		MaxHeartbeatMS: r.accepts}})
 }
 
 // done does what a step wants done.

@@ -64,7 +64,8 @@ func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
 				r.give(event.LatchesSaved{N: first + step.saved - 1})
 			}
 			a := answers[step.answered]
-			if len(answers) != was && step.answered == "" || step.answered != "" && (a.Status != schema.StatusSucceeded || strings.Contains(a.Detail, "disk does not have") != step.lost) {
+			if len(answers) != was && step.answered == "" || step.answered != "" && (a.Status != schema.StatusSucceeded ||
+				strings.Contains(a.Detail, "disk does not have") != step.lost) {
 				t.Errorf("%s, at %v: %d answers, %+v", name, step.at, len(answers), a)
 			}
 		}

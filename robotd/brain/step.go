@@ -112,7 +112,8 @@ func (t *step) sense(ev event.Event) {
 	case event.LiveStop:
 		t.liveStop(ev)
 	case event.MotionWithheld:
-		t.safety.AskStop(effect.AskStop{Verb: string(safety.Stop), Source: "robotd", Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
+		t.safety.AskStop(effect.AskStop{Verb: string(safety.Stop), Source: "robotd",
+			Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
 	case event.ReleaseStops:
 		t.toLatches(func(l latch.Step) { l.ReleaseAtRobot(schema.LocalClient) })
 	}
@@ -125,7 +126,8 @@ func (t *step) react(ev event.Event) {
 	t.carryOut(0)
 	t.toRequests(request.Step.RaiseAlerts)
 	switch ev := ev.(type) {
-	case event.Tick, event.Follow, event.MotionWithheld, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
+	case event.Tick, event.Follow, event.MotionWithheld, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops,
+		event.Inspect:
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
 			t.notifyMode(mode.Touched{Area: schema.SanitizeText(ev.Name), On: ev.On})

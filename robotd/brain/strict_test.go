@@ -45,7 +45,8 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		r.give(event.Connected{Session: "s"})
 		c := r.s.cfg
 		if c.Signing != sign.Require || !c.Safety.RequireSight || c.ContinueOnReturn || c.Mode.Modes[2].LinkLoss != schema.LinkLossSafe {
-			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
+			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn,
+				c.Mode.Modes)
 		}
 		if !r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: there is no alert", lost)

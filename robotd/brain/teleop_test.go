@@ -80,7 +80,8 @@ func (f *frames) arrives(sent event.Frame) {
 		return
 	}
 	f.taken = sent.Frame.Seq
-	if age := mono - sent.Frame.SeenMonoMS; age < 0 || age > 500 || s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != schema.ModeMnl {
+	if age := mono - sent.Frame.SeenMonoMS; age < 0 || age > 500 || s.safety.At != schema.SafetyEnabled ||
+		s.modes.Mode().Active != schema.ModeMnl {
 		return
 	}
 	f.valid = f.r.now
@@ -148,7 +149,8 @@ func TestDriveStopsWithoutValidFrames(t *testing.T) {
 				VXMPS: rapid.SampledFrom([]float64{0.3, 0.2, -0.3, 0}).Draw(t, "vx"),
 			}}
 			late := time.Duration(0)
-			switch rapid.SampledFrom([]string{"well", "well", "well", "well", "lost", "late", "twice", "foreign", "other lease", "takeover", "stop", "enable", "pause"}).Draw(t, "how") {
+			switch rapid.SampledFrom([]string{"well", "well", "well", "well", "lost", "late", "twice", "foreign", "other lease", "takeover", "stop",
+				"enable", "pause"}).Draw(t, "how") {
 			case "lost":
 				continue
 			case "late":
@@ -215,7 +217,8 @@ func TestSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 			}
 		}
 	}
-	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
+	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500,
+		SeenMonoMS: 1000}})
 	r.until(3 * time.Second)
 	if atZero < 2 || atZero > 20 {
 		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was sent %v", atZero, points)

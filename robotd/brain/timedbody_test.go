@@ -32,7 +32,8 @@ type timedBody struct {
 }
 
 func newTimedBody(r *rig) *timedBody {
-	return &timedBody{r: r, state: map[string]driver.State{"drive": driver.Idle, "head": driver.Idle}, fault: map[string]string{}, busy: map[uint64]string{}}
+	return &timedBody{r: r, state: map[string]driver.State{"drive": driver.Idle, "head": driver.Idle}, fault: map[string]string{},
+		busy: map[uint64]string{}}
 }
 
 // stand is what a body does whose robotd has gone.
@@ -52,7 +53,8 @@ func (b *timedBody) about() driver.Body {
 	}
 	body := driver.Body{Model: "bench", Driver: "bench", Points: points, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
-		{ID: "head", Kind: schema.UnitHead, Motions: []string{"look-around", "nod"}}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery}, {ID: "screen", Kind: schema.UnitScreen},
+		{ID: "head", Kind: schema.UnitHead, Motions: []string{"look-around", "nod"}}, {ID: "drive", Kind: schema.UnitDrive},
+		{ID: "battery", Kind: schema.UnitBattery}, {ID: "screen", Kind: schema.UnitScreen},
 	}}
 	if _, second := b.state["head-2"]; second {
 		body.Units = append(body.Units, schema.Unit{ID: "face-2", Kind: schema.UnitFace}, schema.Unit{ID: "head-2", Kind: schema.UnitHead})

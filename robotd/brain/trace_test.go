@@ -65,7 +65,8 @@ func firstDifference(got, want string) string {
 	for i := range g {
 		if i >= len(w) || g[i] != w[i] {
 			from := max(0, i-3)
-			return fmt.Sprintf("got:\n%s\nwant:\n%s", strings.Join(g[from:min(i+4, len(g))], "\n"), strings.Join(w[min(from, len(w)):min(i+4, len(w))], "\n"))
+			return fmt.Sprintf("got:\n%s\nwant:\n%s", strings.Join(g[from:min(i+4, len(g))], "\n"),
+				strings.Join(w[min(from, len(w)):min(i+4, len(w))], "\n"))
 		}
 	}
 	return "the script is longer than the run"
@@ -304,7 +305,8 @@ func (p *player) holds(word string, args []string) {
 			doc = event.StopDocument{From: doc.From, Problem: "it cannot be read"}
 		case !named:
 			id, level, _ := strings.Cut(a, ":")
-			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna", Why: "children on the stage", Since: epoch})
+			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna",
+				Why: "children on the stage", Since: epoch})
 		}
 	}
 	d := schema.DesiredStop{Rev: doc.Rev, FleetID: doc.FleetID, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}

@@ -152,7 +152,8 @@ func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.
 // atRest reports whether nothing of the robot moves or is performed, nobody has control of it, and
 // everybody who judges it by its heartbeats accepts fewer of them.
 func (t *step) atRest() bool {
-	still := t.safety.At == schema.SafetyDisabled || t.safety.At == schema.SafetyEStop || t.safety.At == schema.SafetyEnabled && !t.perform.HasAbilities()
+	still := t.safety.At == schema.SafetyDisabled || t.safety.At == schema.SafetyEStop || t.safety.At == schema.SafetyEnabled &&
+		!t.perform.HasAbilities()
 	return still && !t.performing() && t.manual.Control().At != control.Held && t.link.AcceptsRest(t.now)
 }
 
@@ -175,7 +176,8 @@ func (t *step) carryOutActs() {
 			t.toReport(func(r report.Step) { r.Ended(o) })
 			t.actEnded(o)
 		case o.Kind == act.Warned:
-			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: strings.TrimPrefix(o.Action+": "+o.Detail, ": ")})
+			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason,
+				Detail: strings.TrimPrefix(o.Action+": "+o.Detail, ": ")})
 		}
 	}
 	clear(t.lanes.Effects)

@@ -62,7 +62,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				who, by, why, arg := client(), text.Draw(t, "by"), text.Draw(t, "why"), text.Draw(t, "argument")
 				for range many() {
 					n++
-					args := map[string]any{"mode": schema.ModeMnl, "why": arg, "latch": fmt.Sprint("l", n), "token": arg, "handler": arg, "id": arg, "point": arg, "act": arg, "text": arg, "face": arg, "ttl_ms": 1000, "from": 1}
+					args := map[string]any{"mode": schema.ModeMnl, "why": arg, "latch": fmt.Sprint("l", n), "token": arg, "handler": arg, "id": arg,
+						"point": arg, "act": arg, "text": arg, "face": arg, "ttl_ms": 1000, "from": 1}
 					maps.DeleteFunc(args, func(name string, _ any) bool { return !v.Takes(name) })
 					payload, err := schema.Encode(struct {
 						schema.Envelope
@@ -90,7 +91,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 			"held by fleetd": func(t *rapid.T) {
 				doc := event.StopDocument{From: event.RobotStops, Rev: int64(n + 1), FleetID: "fleetd"}
 				for i := range many() {
-					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
+					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop,
+						By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
 				}
 				r.give(doc)
 			},
@@ -100,13 +102,17 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 					n++
 					values[fmt.Sprint(text.Draw(t, "key"), n)] = jsontext.Value("1")
 				}
-				r.give(event.DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1), FleetID: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "fleet_id"), Values: values, TS: epoch}})
-				r.give(event.DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), FleetID: strings.Repeat("a", 7000), Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
+				r.give(event.DesiredConfig{Document: schema.DesiredConfig{Rev: int64(n + 1),
+					FleetID: rapid.SampledFrom([]string{"fleetd", strings.Repeat("a", 7000)}).Draw(t, "fleet_id"), Values: values, TS: epoch}})
+				r.give(event.DesiredMode{Document: schema.DesiredMode{Rev: int64(n + 1), FleetID: strings.Repeat("a", 7000),
+					Mode: schema.ModeID(text.Draw(t, "mode")), Apply: schema.ApplyModeBoot, TS: epoch}})
 			},
 			"body": func(t *rapid.T) {
 				word := text.Draw(t, "word")
-				r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: rapid.SampledFrom([]string{"drive", "head", "face"}).Draw(t, "unit"), State: driver.Error, Detail: word}})
-				r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word, On: rapid.Bool().Draw(t, "pressed")}})
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: rapid.SampledFrom([]string{"drive", "head", "face"}).Draw(t, "unit"),
+					State: driver.Error, Detail: word}})
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: word,
+					On: rapid.Bool().Draw(t, "pressed")}})
 			},
 			"restart": func(t *rapid.T) {
 				r.boot()

@@ -131,7 +131,8 @@ func (c *Config) Check() []string {
 	say(schema.ValidID(c.ID), "robot id %q: want a-z, 0-9 and hyphens, at most 63", c.ID)
 	say(c.Tick >= time.Millisecond && c.Tick <= 100*time.Millisecond, "tick %v: want 1 ms to 100 ms", c.Tick)
 	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
-	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
+	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1,
+		"low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
 	say(c.Intents.Confidence >= 0 && c.Intents.Confidence <= 1, "intent confidence %v: want 0 to 1", c.Intents.Confidence)
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
 	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsDesired), "signing is required and no key is trusted to sign desired documents")

@@ -99,7 +99,8 @@ func (c *Config) setHandlers(v jsontext.Value) error {
 		}
 		c.Handlers = put(c.Handlers, what, func(o Handler) bool { return o.ID == h.ID })
 		c.Interrupts.Handlers = put(c.Interrupts.Handlers, interrupt.Handler{
-			ID: h.ID, Priority: int(cmp.Or(h.Priority, interrupts.DefaultPriority)), Deadline: cmp.Or(interrupts.Duration(h.Deadline), interrupts.DefaultDeadline),
+			ID: h.ID, Priority: int(cmp.Or(h.Priority, interrupts.DefaultPriority)), Deadline: cmp.Or(interrupts.Duration(h.Deadline),
+				interrupts.DefaultDeadline),
 			Moves: true, Activity: h.Activity != "", Preempt: h.Preempt,
 		}, func(o interrupt.Handler) bool { return o.ID == h.ID })
 	}

@@ -53,7 +53,8 @@ func TestThereIsOneHolderAndLeasesEnd(t *testing.T) {
 				t.Fatalf("lease %s was granted to %s before", is.Lease.ID, who)
 			}
 			given[is.Lease.ID] = is.Lease.Who
-			if was.At == Held && is.At == Held && was.Lease.Who != is.Lease.Who && (d.On != OnTakenOver || d.Previous != was.Lease || is.Lease.Rank < was.Lease.Rank) {
+			if was.At == Held && is.At == Held && was.Lease.Who != is.Lease.Who && (d.On != OnTakenOver || d.Previous != was.Lease ||
+				is.Lease.Rank < was.Lease.Rank) {
 				t.Fatalf("from %+v to %+v by %s", was.Lease, is.Lease, d.On)
 			}
 		})

@@ -88,7 +88,8 @@ func (c *Config) Check() []string {
 		problems = append(problems, fmt.Sprintf("control required %q: want manual, all or none", c.Required))
 	}
 	if c.Default <= 0 || c.Default > c.Max {
-		problems = append(problems, fmt.Sprintf("leases of %v, at most %v: want a default above zero and not above the maximum", c.Default, c.Max))
+		problems = append(problems, fmt.Sprintf("leases of %v, at most %v: want a default above zero and not above the maximum",
+			c.Default, c.Max))
 	}
 	return problems
 }

@@ -140,7 +140,8 @@ func (c *Config) ttl(in Input, d *Decision) (time.Duration, bool) {
 		return c.Default, true
 	}
 	if in.TTL < time.Millisecond || in.TTL > c.Max {
-		d.Answer = refused(schema.ReasonBadRequest, "/args/ttl_ms", fmt.Sprintf("a lease lasts 1 to %d ms; renew it before its end", c.Max.Milliseconds()))
+		d.Answer = refused(schema.ReasonBadRequest, "/args/ttl_ms", fmt.Sprintf("a lease lasts 1 to %d ms; renew it before its end",
+			c.Max.Milliseconds()))
 		return 0, false
 	}
 	return in.TTL, true

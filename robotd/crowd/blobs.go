@@ -190,7 +190,8 @@ func (f *fetcher) run(ctx context.Context, r *robot) (err error) {
 // fetch subscribes to a blob, and waits for it as long as the robot does, which then cancels ctx of run.
 func (f *fetcher) fetch(conn *conn, in *bufio.Reader, r *robot, sha string, n uint16) error {
 	topic := r.shard.crowd.cfg.Namespace.Topic(schema.TopicBlob, sha)
-	if err := conn.write(appendSubscribe(nil, n, []link.Subscription{{Filter: topic, QoS: r.shard.crowd.cfg.Engine.SubscribeQoS(1)}})); err != nil {
+	if err := conn.write(appendSubscribe(nil, n, []link.Subscription{{Filter: topic, QoS: r.shard.crowd.cfg.Engine.SubscribeQoS(1)}})); err !=
+		nil {
 		return err
 	}
 	for {

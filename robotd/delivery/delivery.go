@@ -69,7 +69,8 @@ func (j *Judge[C]) mismatch(c *C, pin *schema.ContentPin) cause {
 	case id != pin.ID:
 		return cause{schema.ReasonStoryInvalid, "/story/id", fmt.Sprintf("the desired document names %s, but its bytes contain %s", pin.ID, id)}
 	case rev != pin.Rev:
-		return cause{schema.ReasonStoryInvalid, "/story/rev", fmt.Sprintf("the desired document names revision %d of %s, but its bytes contain revision %d", pin.Rev, id, rev)}
+		return cause{schema.ReasonStoryInvalid, "/story/rev",
+			fmt.Sprintf("the desired document names revision %d of %s, but its bytes contain revision %d", pin.Rev, id, rev)}
 	}
 	return cause{}
 }

@@ -17,16 +17,20 @@ func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []
 		if known {
 			return out
 		}
-		out = append(out, RecordEvent{Reason: schema.ReasonWrongFleet, Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID, s.fleetID)})
+		out = append(out, RecordEvent{Reason: schema.ReasonWrongFleet,
+			Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID,
+				s.fleetID)})
 		return append(out, PublishReport{From: s.phase, To: s.phase, Why: "a desired document of another fleet was refused", Report: s.Report()})
 	case d.Rev < s.desired.Rev:
-		return append(out, RecordEvent{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.desired.Rev)})
+		return append(out, RecordEvent{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev,
+			s.desired.Rev)})
 	case d.Rev > s.desired.Rev && in.Refused != "":
 		return s.refuse(in, out)
 	case d.Rev > s.desired.Rev:
 		return s.begin(now, c, d, out)
 	case !samePin(d.Pin, s.desired.Pin): // for example from a fleet whose database was restored from an old backup
-		in.Refused, in.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", d.Rev)
+		in.Refused, in.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes",
+			d.Rev)
 		return s.refuse(in, out)
 	}
 	if s.phase == schema.DeployFailed {

@@ -176,7 +176,8 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	}
 	detail := l.digestError
 	if detail == "" {
-		detail = fmt.Sprintf("%d bytes arrived for %s; expected %d bytes with this digest", len(l.arrived), short(l.current.SHA256), l.current.Size)
+		detail = fmt.Sprintf("%d bytes arrived for %s; expected %d bytes with this digest", len(l.arrived), short(l.current.SHA256),
+			l.current.Size)
 	}
 	if l.corruptCount++; l.corruptCount < 2 {
 		return s.fetch(now, c, OnDigestWrong, out)

@@ -24,7 +24,8 @@ type fleet struct {
 	lastReport Report
 }
 
-var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}
+var stories = []string{"a x y", "b y", "c z", "nonsense x", "d x z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x",
+	"h ++opera ++ballad"}
 
 // unsigned is the lowest revision of the desired documents that must be refused.
 const unsigned = 5000
@@ -124,7 +125,8 @@ func (f *fleet) desireAny() {
 	if rev < 1 {
 		return
 	}
-	d := Desired{Rev: rev, FleetID: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct, schema.ApplyNextStart}).Draw(f.t, "apply")}
+	d := Desired{Rev: rev, FleetID: "home", Apply: rapid.SampledFrom([]schema.Apply{schema.ApplyNow, schema.ApplyNextAct,
+		schema.ApplyNextStart}).Draw(f.t, "apply")}
 	if i := rapid.IntRange(0, len(stories)).Draw(f.t, "story"); i < len(stories) {
 		d.Pin = f.pin(stories[i])
 	}
@@ -257,7 +259,9 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 		}
 		// Finally a valid story is desired, and everything works from now on.
 		f.newest.Rev++
-		f.newest = Desired{Rev: f.newest.Rev, FleetID: "home", Apply: schema.ApplyNextAct, Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x", "h ++opera ++ballad"}).Draw(t, "last"))}
+		f.newest = Desired{Rev: f.newest.Rev, FleetID: "home", Apply: schema.ApplyNextAct,
+			Pin: f.pin(rapid.SampledFrom([]string{"a x y", "b y", "c z", "e x +gong +bell", "f +bell +drum z", "g +bell ++opera x",
+				"h ++opera ++ballad"}).Draw(t, "last"))}
 		f.send(Document{Desired: f.newest})
 		f.facts, f.diskOK = Facts{}, true
 		for range 200 {
@@ -296,7 +300,8 @@ func TestBackoffDoublesUpToItsLimit(t *testing.T) {
 		w.step(Tick{}) // the next begins
 	}
 	s := time.Second
-	if want := []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s, 300 * s}; !slices.Equal(waits, want) {
+	if want := []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s, 300 * s}; !slices.Equal(
+		waits, want) {
 		t.Errorf("waited %v, want %v", waits, want)
 	}
 }

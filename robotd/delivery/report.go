@@ -75,7 +75,8 @@ func (s *State[C]) Report() Report {
 func (r Report) Story() schema.ReportedStory {
 	d := schema.ReportedStory{
 		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
-		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), Staged: ref(r.Staged), ActsDigest: r.ActsDigest,
+		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), Staged: ref(r.Staged),
+		ActsDigest: r.ActsDigest,
 	}
 	if p := r.Rejected; p != nil {
 		d.Rejected = &schema.StoryRef{ID: p.ID, Rev: p.Rev, SHA256: p.SHA256}

@@ -25,7 +25,8 @@ func TestReportContainsSelfCheck(t *testing.T) {
 		t.Errorf("without a story: %+v", d)
 	}
 	w.story("a x y", 1)
-	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Active == nil || len(d.Active.EffectiveActs) != 2 || d.Progress != nil {
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Active == nil || len(d.Active.EffectiveActs) != 2 ||
+		d.Progress != nil {
 		t.Errorf("active: %+v", d)
 	}
 	w.missing["y"] = true
@@ -35,7 +36,8 @@ func TestReportContainsSelfCheck(t *testing.T) {
 	}
 	w.missing["x"] = true
 	w.step(RobotChanged{ActsDigest: "without any"})
-	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected || d.Reason != schema.ReasonStoryEmpty || d.Rejected == nil || d.Rejected.ID != "a" {
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected ||
+		d.Reason != schema.ReasonStoryEmpty || d.Rejected == nil || d.Rejected.ID != "a" {
 		t.Errorf("nothing of it can be performed: %+v", d)
 	}
 	clear(w.missing)

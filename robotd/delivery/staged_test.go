@@ -66,7 +66,8 @@ func TestContentThatBecomesUnusableWhileItIsWrittenIsRefused(t *testing.T) {
 	w.missing["y"] = true
 	w.step(RobotChanged{ActsDigest: "without y"})
 	w.step(Written{Rev: 2})
-	if r := w.s.Report(); r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Pin.ID != "a" {
+	if r := w.s.Report(); r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil ||
+		r.Active.Pin.ID != "a" {
 		t.Errorf("the robot lost what y needs while the disk wrote: %s", w.report(r))
 	}
 }

@@ -56,7 +56,8 @@ type State[C any] struct {
 // Restore returns the state of a robot that has just started, from its disk. It
 // needs no connection: the delivery of a staged content continues.
 func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDigest string, out []Effect) (*State[C], []Effect) {
-	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
+	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous,
+		actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
 	lost, first := k.Active != nil && s.active == nil, len(out)
@@ -86,7 +87,8 @@ func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDige
 		if s.phase == schema.DeployFetching && samePin(&k.Active.Pin, pin) {
 			then = "it is fetched again"
 		}
-		out = slices.Insert(out, first, Effect(RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + id + " any more; " + then}))
+		out = slices.Insert(out, first, Effect(RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + id +
+			" any more; " + then}))
 	}
 	return s, out
 }
@@ -100,7 +102,9 @@ func restored[C any](c *Config[C], a *Accepted, h DiskContents) *Loaded[C] {
 		}
 		return p.matches(h.Blobs[p.SHA256])
 	}
-	if a == nil || !onDisk(pieceOf(a.Pin)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !onDisk(piece{f.SHA256, f.Size}) }) {
+	if a == nil || !onDisk(pieceOf(a.Pin)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool {
+		return !onDisk(piece{f.SHA256, f.Size})
+	}) {
 		return nil
 	}
 	content, problems := c.Judge.Read(h.Blobs[a.Pin.SHA256])
@@ -183,7 +187,8 @@ func (s *State[C]) save() Save { return Save{Kind: s.kind, Persisted: s.persiste
 
 // persisted returns the state to persist.
 func (s *State[C]) persisted() Persisted {
-	k := Persisted{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
+	k := Persisted{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail,
+		ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {
 		k.Active = &s.active.Accepted
 	}

@@ -60,7 +60,8 @@ func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effec
 		switch s.phase {
 		case schema.DeployFetching:
 			if now.Mono >= s.deadline {
-				out = s.fail(now, c, OnTimeout, cause{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s", c.fetchTimeout(s.fruitless))}, out)
+				out = s.fail(now, c, OnTimeout, cause{reason: schema.ReasonTimeout, detail: fmt.Sprintf("no bytes within %s",
+					c.fetchTimeout(s.fruitless))}, out)
 			}
 		case schema.DeployFailed:
 			if now.Mono >= s.deadline {
@@ -188,8 +189,10 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
 			s.why = cause{}
 			out = s.takeSaved(OnUsableAgain, out)
-		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || !slices.Equal(before.Refused, l.Fit.Refused) || before.Reason != l.Fit.Reason:
-			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the parts that can be performed have changed", Report: s.Report()})
+		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || !slices.Equal(before.Refused, l.Fit.Refused) ||
+			before.Reason != l.Fit.Reason:
+			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the parts that can be performed have changed",
+				Report: s.Report()})
 		}
 	}
 	for _, one := range []**Loaded[C]{&s.candidate, &s.staged} {

@@ -201,7 +201,8 @@ func (w *world) format(effects []Effect) string {
 			fmt.Fprintf(&b, "  stop fetching %s\n", w.names[e.SHA256])
 		case Save:
 			w.save(e)
-			fmt.Fprintf(&b, "  save desired state %d, active %s, previous %s, staged %s", e.Persisted.Desired.Rev, name(e.Persisted.Active), name(e.Persisted.Previous), name(e.Persisted.Staged))
+			fmt.Fprintf(&b, "  save desired state %d, active %s, previous %s, staged %s", e.Persisted.Desired.Rev, name(e.Persisted.Active),
+				name(e.Persisted.Previous), name(e.Persisted.Staged))
 			for i, blob := range e.Blobs {
 				if i == 0 {
 					fmt.Fprintf(&b, ", with %d bytes", len(blob.Bytes))
@@ -232,7 +233,8 @@ func (w *world) format(effects []Effect) string {
 
 func (w *world) report(r Report) string {
 	s := fmt.Sprintf("rev %d %s", r.DesiredRev, r.Phase)
-	for _, f := range []struct{ name, v string }{{"reason", string(r.Reason)}, {"retry", string(r.Retry)}, {"pointer", r.Pointer}, {"detail", r.Detail}, {"fetching", w.names[r.Fetching]}} {
+	for _, f := range []struct{ name, v string }{{"reason", string(r.Reason)}, {"retry", string(r.Retry)}, {"pointer", r.Pointer},
+		{"detail", r.Detail}, {"fetching", w.names[r.Fetching]}} {
 		if f.v != "" {
 			s += fmt.Sprintf(" %s=%s", f.name, f.v)
 		}

@@ -40,8 +40,10 @@ type world struct {
 const noon schema.Time = 1_800_000_000_000
 
 func newWorld() *world {
-	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, stored: map[string]int64{}, covered: map[string]bool{}}
-	w.cfg = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
+	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{},
+		stored: map[string]int64{}, covered: map[string]bool{}}
+	w.cfg = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 },
+		Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
 	w.s, _ = Restore(w.now, &w.cfg, Persisted{}, DiskContents{}, "", nil)
 	return w

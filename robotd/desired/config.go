@@ -109,7 +109,9 @@ func (t Step) configure(k keptConfig) {
 	t.story.config.Probation = live.Probation
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.LogTransition("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
-	t.Out.Event("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
+	t.Out.Event("config_applied", "config", "", "",
+		effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart),
+			len(w.Rejected))})
 	t.Out.Do(effect.CapsChanged{})
 	t.stepStory(delivery.Tick{})
 }
@@ -139,7 +141,10 @@ const ConfigUnreadable = "config_unreadable"
 func (t Step) raiseUnreadable() {
 	if t.config.unreadable {
 		t.Out.Raise(ConfigUnreadable, schema.AlertError, string(sign.Config),
-			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest settings apply: signatures, where a key is trusted, and sight are required, a lost link leads to safe, ato waits for auto/continue, and manual commands need control",
-			"connect the robot to the broker: it receives the configuration again, which has to be signed if the robot trusts a key; or set signing and require_sight on the robot's own command line")
+			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest settings apply: "+
+				"signatures, where a key is trusted, and sight are required, a lost link leads to safe, ato waits for auto/continue, and manual "+
+				"commands need control",
+			"connect the robot to the broker: it receives the configuration again, which has to be signed if the robot trusts a key; or set "+
+				"signing and require_sight on the robot's own command line")
 	}
 }

@@ -28,7 +28,8 @@ func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: read.Places, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	t.placesInUse, _ = t.places.InUse()
 	t.placesToBody()
-	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: read.Activities, Files: filesOfActivities, Fit: t.fitActivities})
+	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: read.Activities, Files: filesOfActivities,
+		Fit: t.fitActivities})
 	restore(t, &t.story, m, sign.Story, t.judge(read.Story))
 }
 
@@ -100,11 +101,13 @@ func (t Step) applyDelivery(k sign.Kind, effects []delivery.Effect) {
 		case delivery.Save:
 			t.Out.Do(effect.SaveContent{Save: detached(e)})
 		case delivery.RecordEvent:
-			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), eventSource(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
+			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), eventSource(k), string(e.Reason), "", effect.Described{Reason: e.Reason,
+				Detail: e.Detail})
 		case delivery.PublishReport:
 			t.Out.LogTransition(eventSource(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
-				t.Out.Event(string(k)+"_"+string(e.To), eventSource(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
+				t.Out.Event(string(k)+"_"+string(e.To), eventSource(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason,
+					Detail: e.Report.Detail})
 			}
 			t.damagedAlert(k, e.Report)
 			t.report(k, e.Report)

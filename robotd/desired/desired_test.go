@@ -201,7 +201,8 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 	}{
 		{"another mode is in charge", nil, schema.ModeAto, schema.ApplyModeNow, 1, schema.DeployWaiting, ""},
 		{"it is in charge", nil, schema.ModeMnl, schema.ApplyModeNow, 0, schema.DeployActive, ""},
-		{"a person has control", func(w *world) { w.robot.mode.Prevented = schema.ReasonNotInControl }, schema.ModeAto, schema.ApplyModeNow, 0, schema.DeployHeld, schema.ReasonNotInControl},
+		{"a person has control", func(w *world) { w.robot.mode.Prevented = schema.ReasonNotInControl }, schema.ModeAto, schema.ApplyModeNow, 0,
+			schema.DeployHeld, schema.ReasonNotInControl},
 		{"for the next start", nil, schema.ModeAto, schema.ApplyModeBoot, 0, schema.DeployWaiting, ""},
 		{"no mode that can be desired", nil, schema.ModeSafe, schema.ApplyModeNow, 0, schema.DeployRejected, schema.ReasonUnknownMode},
 		{"no mode", nil, "dance", schema.ApplyModeNow, 0, schema.DeployRejected, schema.ReasonUnknownMode},
@@ -238,7 +239,8 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 
 func TestStartUpEndsInTheDesiredMode(t *testing.T) {
 	w := newWorld(nil)
-	w.take(event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 1, FleetID: "a", Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}})
+	w.take(event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 1, FleetID: "a", Mode: schema.ModeAto,
+		Apply: schema.ApplyModeBoot}})
 	if boot := w.state.Config().Mode.Boot; boot != schema.ModeAto {
 		t.Errorf("the start that runs ends in %s", boot)
 	}

@@ -44,11 +44,13 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 	switch {
 	case len(ev.Problems) > 0:
 		p := ev.Problems[0]
-		t.Out.Event("bad_request", eventSource(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.SanitizeText(p.String())})
+		t.Out.Event("bad_request", eventSource(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " +
+			string(k) + " was not understood: " + schema.SanitizeText(p.String())})
 	case ev.Emptied:
 		t.deleted(k)
 	default:
-		to(t, ev, t.Verify(sign.Subject{Kind: k, Robot: t.cfg.ID, FleetID: c.fleetID, Rev: c.rev, Counter: c.counter, Document: ev.Digest}, c.sig, c.pin, c.released))
+		to(t, ev, t.Verify(sign.Subject{Kind: k, Robot: t.cfg.ID, FleetID: c.fleetID, Rev: c.rev, Counter: c.counter, Document: ev.Digest}, c.sig,
+			c.pin, c.released))
 	}
 }
 
@@ -60,7 +62,8 @@ func (t Step) deleted(k sign.Kind) {
 	case sign.Activities, sign.Places:
 		t.stepSet(k, delivery.DocumentDeleted{})
 	default:
-		t.Out.Event(string(k)+"_deletion_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		t.Out.Event(string(k)+"_deletion_ignored", string(k), "", "",
+			effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	}
 }
 

@@ -31,16 +31,19 @@ func (t Step) admit(d *intake, v Verification, ev event.Event, same bool) bool {
 	switch source := eventSource(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
 		d.foreign = ev
-		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet, fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
+		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet,
+			fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
 		if d.refused != was {
 			t.Out.Event(string(schema.ReasonWrongFleet), source, "", "", effect.Described{Reason: schema.ReasonWrongFleet, Detail: d.refused.detail})
 		}
 		return false
 	case w.Rev < d.rev:
-		t.Out.Event(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
+		t.Out.Event(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision,
+			Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
 		return false
 	case w.Rev == d.rev && !same: // for example by a fleet whose database was restored
-		v.Refused, v.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
+		v.Refused, v.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes",
+			w.Rev)
 		fallthrough
 	case w.Rev > d.rev && v.Refused != "":
 		if d.refused = (notObeyed{w.Rev, v.Refused, v.Detail}); d.refused != was {

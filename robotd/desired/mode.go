@@ -70,7 +70,8 @@ func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 	d, w := &ev.Document, &t.mode
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.Refused == "" {
-		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.SanitizeText(string(d.Mode)))
+		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev,
+			schema.SanitizeText(string(d.Mode)))
 	}
 	if !t.admit(&w.intake, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
 		return
@@ -92,9 +93,11 @@ func (t Step) stepMode(take func(*modeStatus) modeDecision) {
 	d := take(&w.state)
 	if d.Changed {
 		w.dirty = true
-		t.Out.LogTransition("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
+		t.Out.LogTransition("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+
+			string(w.state.Reason)))
 		if d.To != schema.DeployWaiting && d.To != schema.DeployIdle {
-			t.Out.Event("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", effect.Described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
+			t.Out.Event("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", effect.Described{ID: string(w.state.Desired.Mode),
+				Reason: w.state.Reason, Detail: w.state.Detail})
 		}
 	}
 	if w.state != was {

@@ -95,8 +95,9 @@ func (s *modeStatus) newer(f ModeFacts, document desiredMode, early bool) (d mod
 }
 
 func (s *modeStatus) prevent(d *modeDecision, f ModeFacts) {
-	s.transition(d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s "+
-		"or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+	s.transition(d, OnPrevented, f.Prevented,
+		fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s "+
+			"or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
 }
 
 // noStory lets the desired mode wait for its story.

@@ -117,13 +117,15 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 		joined := false // the robot's first document was retained, and arrived just after start-up
 		calm := false   // start-up ended without a story, and nothing has prevented the desired mode since
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
-			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
-				Settled: rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t,
+			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"),
+				Starting: rapid.Bool().Draw(t, "starting"),
+				Settled:  rapid.Bool().Draw(t, "settled"), Story: rapid.Bool().Draw(t, "story"), JustUp: rapid.Bool().Draw(t,
 					"just up"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
 			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed,
 				schema.StatusAccepted}).Draw(t, "status"),
 				Reason: rapid.SampledFrom([]schema.Reason{"", schema.ReasonNoDefaultStory}).Draw(t, "reason")}
-			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
+			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"),
+				Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
 				s, calm = restart(s), false
 				clear(asked)

@@ -32,7 +32,8 @@ func (t Step) restoreTrust(m Memory) {
 	if kept := m.Values[CountersKey]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.counters); err != nil {
 			t.counters = sign.Marks{}
-			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the signature counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
+			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the signature counters could not be read and are counted anew",
+				"change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
 		}
 	}
 }
@@ -81,19 +82,24 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	if t.fleetID != "" && t.fleetID != w.FleetID {
 		return v // another event reports that it is not obeyed
 	}
-	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
+	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd "+
+		"serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
-		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
+		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or " +
+			"see who else writes to the broker"
 	}
 	if reason == schema.ReasonBadSignature && signed {
-		hint = "the robot keeps what it has; sign the release of the content with a key that it trusts (fleetd serve --release-key, robotd --trust-key release:...), then withdraw it and assign it again"
+		hint = "the robot keeps what it has; sign the release of the content with a key that it trusts (fleetd serve --release-key, robotd " +
+			"--trust-key release:...), then withdraw it and assign it again"
 	}
 	switch reason {
 	case schema.ReasonEquivocation:
 		kind, level = "equivocation", schema.AlertCritical
-		hint = "the robot keeps what it has. A trusted key signed two documents under one signature counter: find out which programs sign with it, and replace it if in doubt"
+		hint = "the robot keeps what it has. A trusted key signed two documents under one signature counter: find out which programs sign with " +
+			"it, and replace it if in doubt"
 	case schema.ReasonStaleRevision:
-		hint = "the robot keeps what it has. A trusted key signed this document and a newer one: if the database of fleetd was restored, change or assign it again, which signs it anew; otherwise see who sends old documents to the broker"
+		hint = "the robot keeps what it has. A trusted key signed this document and a newer one: if the database of fleetd was restored, " +
+			"change or assign it again, which signs it anew; otherwise see who sends old documents to the broker"
 	}
 	if v.Refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"

@@ -21,8 +21,10 @@ var signalSafeguards = [...]struct {
 	hint   string
 }{
 	{driver.Push, schema.SafeguardPushed, schema.AlertInfo, "somebody pushes the robot", "it goes on by itself 3 s after they let go"},
-	{driver.Lift, schema.SafeguardMoved, schema.AlertInfo, "somebody lifts or rolls the robot", "it goes on by itself 3 s after it stands again"},
-	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall", "set it upright when nobody is in its way: it goes on by itself 3 s after its body reports the fall no more"},
+	{driver.Lift, schema.SafeguardMoved, schema.AlertInfo, "somebody lifts or rolls the robot",
+		"it goes on by itself 3 s after it stands again"},
+	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall",
+		"set it upright when nobody is in its way: it goes on by itself 3 s after its body reports the fall no more"},
 }
 
 // signalSafeguard is the state of one of signalSafeguards.

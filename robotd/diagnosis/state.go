@@ -4,8 +4,8 @@
 // A unit is checked by what its driver reports, by its calibration and by whether it answers
 // its commands. One that has reported nothing some seconds after start-up, or when the robot
 // is enabled, counts as faulty until it does. What follows depends on the severity of the
-// unit, not on the fault: nothing, the unit is taken from acts, or the robot goes to rest by a soft stop and cannot be enabled. Heat ends by itself; damage of a
-// critical unit is acknowledged by a person.
+// unit, not on the fault: nothing, the unit is taken from acts, or the robot goes to rest by a soft stop and cannot be enabled. Heat ends
+// by itself; damage of a critical unit is acknowledged by a person.
 //
 // The package stops nothing at once: a unit switches itself off at its own limit, which the
 // safety core sees as an error of the unit.
@@ -211,7 +211,8 @@ func (s *State) listCauses() {
 	s.causes = s.causes[:0]
 	for i := range s.devices {
 		if d := &s.devices[i]; d.phase.rests() {
-			s.causes = append(s.causes, safety.Cause{Event: safety.SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: d.unit.ID, Why: d.why() + "; " + d.wayOut()})
+			s.causes = append(s.causes, safety.Cause{Event: safety.SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: d.unit.ID,
+				Why: d.why() + "; " + d.wayOut()})
 		}
 	}
 }

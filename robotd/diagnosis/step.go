@@ -66,7 +66,8 @@ func (t Step) report(d *device) {
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Do(effect.LogTransition{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, LoggedByDriver: was.lost || is.lost})
+	t.Out.Do(effect.LogTransition{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID,
+		LoggedByDriver: was.lost || is.lost})
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if d.damage != d.savedDamage {
 		d.savedDamage = d.damage
@@ -152,7 +153,8 @@ func (d *device) wayOut() string {
 	switch d.phase {
 	case Damaged:
 		if d.calibration != "" {
-			return "repair it; calibrate again with mode/set str or, if that waits for safety/enable, by a restart of robotd; then send sys/ack-fault " + d.unit.ID
+			return "repair it; calibrate again with mode/set str or, if that waits for safety/enable, by a restart of robotd; then send " +
+				"sys/ack-fault " + d.unit.ID
 		}
 		return "repair it, then send sys/ack-fault " + d.unit.ID
 	case Repaired:
@@ -275,6 +277,7 @@ func (t Step) Acknowledge(o effect.Dispatch, unit string) {
 		t.report(d)
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
 	default:
-		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: "unit " + unit + " has nothing to acknowledge"})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: "unit " + unit +
+			" has nothing to acknowledge"})
 	}
 }

@@ -56,7 +56,8 @@ type world struct {
 	out   effect.List
 }
 
-var units = []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "face", Kind: schema.UnitFace}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery}}
+var units = []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "face", Kind: schema.UnitFace}, {ID: "drive", Kind: schema.UnitDrive},
+	{ID: "battery", Kind: schema.UnitBattery}}
 
 func newWorld() *world {
 	w := &world{saved: map[string]string{}, at: schema.SafetyDisabled}

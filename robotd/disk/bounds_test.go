@@ -25,8 +25,11 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 			var forget []command.Key
 			for i := range request.MaxPerClient {
 				n++
-				r := command.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxShortText), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
-					SHA256: [32]byte{1}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true, Delivered: true}
+				r := command.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop",
+					Word: word(schema.MaxShortText), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
+					SHA256: [32]byte{1}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady,
+						Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true,
+					Delivered: true}
 				put = append(put, r)
 				if old := n - request.MaxPerClient; i < request.MaxPerClient && old > int64(client*2*request.MaxPerClient) {
 					forget = append(forget, command.KeyOf(r.Client, fmt.Sprintf("%064d", old)))

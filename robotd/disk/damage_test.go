@@ -26,7 +26,9 @@ func usedFile(t *testing.T, records int64) []byte {
 	t.Helper()
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
-	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Pin.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Pin.SHA256, Bytes: []byte("c")}}}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k,
+		Blobs: []delivery.Blob{{SHA256: k.Active.Pin.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)},
+			{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("c")}}}})
 	for n := int64(1); n <= records; n += 50 {
 		var batch []effect.Save
 		for i := n; i < n+50; i++ {
@@ -79,8 +81,11 @@ func TestDamagedFileIsRefusedOrWorks(t *testing.T) {
 			for _, r := range saved.Commands {
 				forget = append(forget, r.Key())
 			}
-			mustApply(t, d, effect.SaveRequests{Put: []command.Record{record(9001), record(9002)}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
-			mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
+			mustApply(t, d, effect.SaveRequests{Put: []command.Record{record(9001), record(9002)}}, effect.SaveEvent{Payload: []byte("new")},
+				setting("new", "1"))
+			mustApply(t, d,
+				effect.SaveContent{Save: delivery.Save{Kind: sign.Places,
+					Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
 			mustApply(t, d, effect.SaveRequests{Forget: forget})
 			if _, err := d.Events(); err != nil {
 				t.Error(err)
@@ -142,8 +147,10 @@ func TestValidFilesAreAccepted(t *testing.T) {
 			var batch []effect.Save
 			switch r.IntN(6) {
 			case 0:
-				batch = append(batch, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
-					Blobs: []delivery.Blob{{SHA256: strings.Repeat(string(rune('a'+r.IntN(6))), 64), Bytes: make([]byte, r.IntN(200_000))}}}})
+				batch = append(batch,
+					effect.SaveContent{Save: delivery.Save{Kind: sign.Story,
+						Persisted: delivery.Persisted{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
+						Blobs:     []delivery.Blob{{SHA256: strings.Repeat(string(rune('a'+r.IntN(6))), 64), Bytes: make([]byte, r.IntN(200_000))}}}})
 			case 1:
 				n := r.IntN(len(known) + 1)
 				batch = append(batch, effect.SaveRequests{Forget: known[:n]})

@@ -191,7 +191,12 @@ func openError(dir, path string, err error) error {
 }
 
 func damaged(path, what string) error {
-	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start with a new file, move the file away, for instance to %s.damaged, and keep it for a repair: fleetd sends the robot its story and its settings again; its journal of commands, the points and acts that it was taught and the parameters of its modes are gone (read robots/ID/caps and robots/ID/acts at the broker before the start, which overwrites them). In addition to the stops already latched, the robot latches the stop lost-disk, which a person must release. %s beside it stays: it contains the latched stops, the id of the fleet whose releases count and the newest revisions of its stops; move it away too only if the robot joins another fleet or the fleet's database was created anew", ErrDamaged, path, what, path, latchFile)
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start with a new file, move the file away, for instance to %s.damaged, and keep "+
+		"it for a repair: fleetd sends the robot its story and its settings again; its journal of commands, the points and acts that it was "+
+		"taught and the parameters of its modes are gone (read robots/ID/caps and robots/ID/acts at the broker before the start, which "+
+		"overwrites them). In addition to the stops already latched, the robot latches the stop lost-disk, which a person must release. %s "+
+		"beside it stays: it contains the latched stops, the id of the fleet whose releases count and the newest revisions of its stops; move "+
+		"it away too only if the robot joins another fleet or the fleet's database was created anew", ErrDamaged, path, what, path, latchFile)
 }
 
 // load reads everything and then checks that the disk can be written to.
@@ -252,7 +257,8 @@ func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 	case v > format && v < 1000:
 		return 0, fmt.Errorf("%s has format %d, this robotd reads formats up to %d: start the release that wrote it", d.path, v, format)
 	case v > 0 && v < oldestFormat:
-		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the file away: fleetd sends the robot its story again, and %s beside it, which contains the latched stops, stays", d.path, v, oldestFormat, latchFile)
+		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the file away: "+
+			"fleetd sends the robot its story again, and %s beside it, which contains the latched stops, stays", d.path, v, oldestFormat, latchFile)
 	case v < 1 || v > format:
 		return 0, damaged(d.path, "its format is missing")
 	}

@@ -50,36 +50,43 @@ func mustApply(t *testing.T, d *Disk, batch ...effect.Save) {
 
 func record(n int64) command.Record {
 	return command.Record{N: n, Client: "op1", ID: fmt.Sprintf("k%d", n), Verb: "mode/set", Word: "ato", By: "Ada", At: 1_800_000_000_123,
-		SHA256: [32]byte{1, 2, byte(n)}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode"}, UncheckedAge: true}, Delivered: true}
+		SHA256: [32]byte{1, 2, byte(n)}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed,
+			Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode"}, UncheckedAge: true},
+		Delivered: true}
 }
 
 func accepted(id string, rev int64) *delivery.Accepted {
-	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Pin: schema.ContentPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
+	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Pin: schema.ContentPin{ID: id, Rev: 3,
+		Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
 }
 
 func kept() delivery.Persisted {
 	return delivery.Persisted{
-		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.ContentPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
-		Phase:   schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
+		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.ContentPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1},
+			Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
+		Phase: schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
 		Active: accepted("a", 8), Previous: accepted("b", 7), Staged: accepted("c", 9),
 	}
 }
 
 func TestStoredStateSurvivesRestart(t *testing.T) {
 	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
-	if want := (Saved{Starts: 1, Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Values: map[string]string{}}); !reflect.DeepEqual(saved, want) {
+	if want := (Saved{Starts: 1, Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{},
+		Values: map[string]string{}}); !reflect.DeepEqual(saved, want) {
 		t.Fatalf("a new directory contains %+v", saved)
 	}
 	k := kept()
 	mustApply(t, d,
-		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("bytes of c")}}}},
+		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k,
+			Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("bytes of c")}}}},
 		effect.SaveRequests{Put: []command.Record{record(1), record(2), record(3)}},
 		setting("mode.ato", "off"), setting("interrupter.touch", "stopped"),
 		effect.SaveEvent{Payload: []byte(`{"seq":1}`)}, effect.SaveEvent{Payload: []byte(`{"seq":2}`)})
 	mustApply(t, d, effect.SaveRequests{Forget: []command.Key{"op1/k2"}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
-	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Pin.SHA256: []byte("bytes of c")},
+	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k},
+		Blobs:    map[string][]byte{k.Staged.Pin.SHA256: []byte("bytes of c")},
 		Commands: []command.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
@@ -107,7 +114,8 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
 	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
-		mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Pin.SHA256, Bytes: []byte(a.Pin.ID)}}}})
+		mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k,
+			Blobs: []delivery.Blob{{SHA256: a.Pin.SHA256, Bytes: []byte(a.Pin.ID)}}}})
 	}
 	k.Previous, k.Active, k.Staged = k.Active, k.Staged, nil
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k}})
@@ -126,7 +134,8 @@ func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
-	if len(saved.Deliveries) != 3 || len(saved.Blobs) != 3 || saved.Deliveries[sign.Places].Active.Pin.ID != "b" || len(saved.Deliveries[sign.Story].Active.Files) != 1 {
+	if len(saved.Deliveries) != 3 || len(saved.Blobs) != 3 || saved.Deliveries[sign.Places].Active.Pin.ID != "b" ||
+		len(saved.Deliveries[sign.Story].Active.Files) != 1 {
 		t.Fatalf("stored %+v with blobs %q", saved.Deliveries, saved.Blobs)
 	}
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story}})
@@ -172,7 +181,8 @@ func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 	}
 	mustApply(t, d, setting("a", "1"))
 	k := kept()
-	err = d.Apply(setting("a", "2"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: make([]byte, 512<<10)}}}})
+	err = d.Apply(setting("a", "2"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k,
+		Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: make([]byte, 512<<10)}}}})
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}
@@ -256,7 +266,8 @@ func TestDamagedFileIsRefusedUnchanged(t *testing.T) {
 				if errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "format 4") {
 					t.Errorf("got %v", err)
 				}
-			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") || !strings.Contains(err.Error(), latchFile+" beside it stays") {
+			} else if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move the file away") ||
+				!strings.Contains(err.Error(), latchFile+" beside it stays") {
 				t.Errorf("got %v", err)
 			}
 			if after, err := os.ReadFile(d.path); err != nil || !slices.Equal(after, harmed) {

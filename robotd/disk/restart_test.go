@@ -90,7 +90,8 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	pin := &schema.ContentPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
 	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Deliveries[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
-	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
+	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin,
+		Apply: schema.ApplyNextAct}}, nil))
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Fetched{SHA256: pin.SHA256, Bytes: blob}, nil))
 
 	for range 2 {

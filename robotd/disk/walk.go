@@ -116,7 +116,8 @@ func newestMeta(file io.ReaderAt, size int64) (newest meta, err error) {
 func readMeta(b []byte) (meta, bool) {
 	sum := fnv.New64a()
 	sum.Write(b[:metaBytes-8])
-	m := meta{page: int64(order.Uint32(b[8:])), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
+	m := meta{page: int64(order.Uint32(b[8:])), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]), end: order.Uint64(b[40:]),
+		tx: order.Uint64(b[48:])}
 	valid := order.Uint32(b) == storeMagic && order.Uint32(b[4:]) == storeVersion && order.Uint64(b[56:]) == sum.Sum64()
 	return m, valid && m.page >= 1024 && m.page <= 64<<10 && m.page&(m.page-1) == 0 && m.end >= 4
 }

@@ -131,8 +131,9 @@ type Signal string
 
 // The signals, with the fields of Event that they use.
 const (
-	Touch      Signal = "touch"       // Name: the place; On = touched
-	Press      Signal = "press"       // Name: the choice or button on the screen or on the robot, of which "reset" leads out of E_STOP after a stop input; On = pressed
+	Touch Signal = "touch" // Name: the place; On = touched
+	// Name: the choice or button on the screen or on the robot, of which "reset" leads out of E_STOP after a stop input; On = pressed
+	Press      Signal = "press"
 	EStopInput Signal = "estop-input" // Name: the input; On = pressed. After Open those that are pressed are reported
 	Heat       Signal = "heat"        // Name: the unit; Level: degrees Celsius
 	// Level: how many persons the robot sees near it; Bearing: where the nearest one is.

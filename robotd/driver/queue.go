@@ -16,7 +16,8 @@ const Droppables = 1024
 // droppable reports whether an unread event may be dropped because a newer one
 // replaces it, or because nobody hears it in time.
 func droppable(e Event) bool {
-	return e.Kind == Sensed && e.Signal != EStopInput || e.Kind == Heard || e.Kind == Battery || e.Kind == Speed || e.Kind == Position || e.Kind == Angles
+	return e.Kind == Sensed && e.Signal != EStopInput || e.Kind == Heard || e.Kind == Battery || e.Kind == Speed || e.Kind == Position ||
+		e.Kind == Angles
 }
 
 // Push adds an event.

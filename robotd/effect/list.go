@@ -13,11 +13,12 @@ type Urgency uint8
 
 // The urgencies in rising order.
 const (
-	Clean         Urgency = iota
-	FlushRequests         // within seconds; only commands differ, or since when a stop is latched, so an answer that nothing changed need not wait for it
-	FlushSoon             // together with further changes
-	FlushAnswer           // at once, within a rate: an answer depends on it
-	FlushNow              // at once: the permission to move changed
+	Clean Urgency = iota
+	// within seconds; only commands differ, or since when a stop is latched, so an answer that nothing changed need not wait for it
+	FlushRequests
+	FlushSoon   // together with further changes
+	FlushAnswer // at once, within a rate: an answer depends on it
+	FlushNow    // at once: the permission to move changed
 )
 
 // Output is what a part of the robot returns from a call: an Effect, which leaves the robot's

@@ -136,7 +136,9 @@ func (i *Identity) checkServer(shown []*x509.Certificate, host string, now time.
 }
 
 // ErrNotFleetd is returned if another server answers at fleetd's address.
-var ErrNotFleetd = errors.New("the server at this address has another certificate than the fleetd that made the token; nothing was sent to it. Use the --server of the line that fleetd robot enrol printed, not a proxy before it; if the certificate of fleetd was replaced since, make a new token")
+var ErrNotFleetd = errors.New("the server at this address has another certificate than the fleetd that made the token; nothing was sent " +
+	"to it. Use the --server of the line that fleetd robot enrol printed, not a proxy before it; if the certificate of fleetd was replaced " +
+	"since, make a new token")
 
 func (d Fleetd) checkFingerprint(shown []*x509.Certificate) error {
 	if len(shown) == 0 {
@@ -186,7 +188,9 @@ func send(ctx context.Context, fleetd Fleetd, path string, body any, config *tls
 		return schema.Enrolled{}, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	response, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(r)
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {

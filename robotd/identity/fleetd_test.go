@@ -55,8 +55,10 @@ func newFakeFleetd(t testing.TB) *fakeFleetd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := d.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "fleetd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, &serverKey.PublicKey)
-	d.TLS = &tls.Config{MinVersion: tls.VersionTLS13, ClientAuth: tls.RequestClientCert, Certificates: []tls.Certificate{{Certificate: [][]byte{server.Raw}, PrivateKey: serverKey}}}
+	server := d.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "fleetd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, &serverKey.PublicKey)
+	d.TLS = &tls.Config{MinVersion: tls.VersionTLS13, ClientAuth: tls.RequestClientCert,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{server.Raw}, PrivateKey: serverKey}}}
 	d.StartTLS()
 	t.Cleanup(d.Close)
 	return d
@@ -117,7 +119,8 @@ func (d *fakeFleetd) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	signed := d.sign(c, csr.PublicKey.(*ecdsa.PublicKey))
 	_ = json.NewEncoder(w).Encode(schema.Enrolled{
-		TS: schema.TimeOf(time.Now()), Robot: csr.Subject.CommonName, Expires: schema.TimeOf(signed.NotAfter), Brokers: []string{"mqtts://broker:8883"},
+		TS: schema.TimeOf(time.Now()), Robot: csr.Subject.CommonName, Expires: schema.TimeOf(signed.NotAfter),
+		Brokers: []string{"mqtts://broker:8883"},
 		FleetID: "db-" + strings.TrimPrefix(r.URL.Path, "/api/v1/"), TrustKeys: []string{"desired:" + strings.TrimPrefix(r.URL.Path, "/api/v1/")},
 		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw})), CA: d.rootPEM,
 	})

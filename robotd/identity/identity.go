@@ -150,7 +150,8 @@ func (i *Identity) checkChain() error {
 		}
 	}
 	_, err := i.Leaf().Verify(x509.VerifyOptions{
-		Roots: i.Roots, Intermediates: intermediates, CurrentTime: i.Leaf().NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: i.Roots, Intermediates: intermediates, CurrentTime: i.Leaf().NotBefore.Add(time.Second),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	return err
 }

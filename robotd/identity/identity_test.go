@@ -198,7 +198,8 @@ func TestClockIsAtLeastStartOfCertificate(t *testing.T) {
 func TestFleetTimeAfterCertificateIsIgnored(t *testing.T) {
 	d, data := newFakeFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
-	for at, accepted := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
+	for at, accepted := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false,
+		time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
 		if err := SaveFleetTime(data, at); err != nil {
 			t.Fatal(err)
 		}

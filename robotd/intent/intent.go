@@ -118,7 +118,8 @@ func (t Step) Heard(u schema.Utterance) {
 	if at := t.heard[t.n%maxHeard]; t.n >= maxHeard && t.Now.Mono < at+heardWithin {
 		if !t.dropping {
 			t.Out.Event("intent_refused", body, string(schema.ReasonBusy), "", refused{
-				Name: u.Name, Reason: schema.ReasonBusy, Detail: fmt.Sprintf("the body heard %d intents within %v; more are dropped", maxHeard, heardWithin),
+				Name: u.Name, Reason: schema.ReasonBusy, Detail: fmt.Sprintf("the body heard %d intents within %v; more are dropped", maxHeard,
+					heardWithin),
 			})
 		}
 		t.dropping = true
@@ -194,7 +195,8 @@ type decision struct {
 func (s *State) decide(u schema.Utterance) decision {
 	d := decision{emotion: cmp.Or(u.Emotion, s.emotion)}
 	if u.Confidence != nil && *u.Confidence < s.cfg.Confidence {
-		d.why, d.detail = schema.ReasonLowConfidence, fmt.Sprintf("the confidence is %g, and intent_confidence %g", *u.Confidence, s.cfg.Confidence)
+		d.why, d.detail = schema.ReasonLowConfidence, fmt.Sprintf("the confidence is %g, and intent_confidence %g", *u.Confidence,
+			s.cfg.Confidence)
 		return d
 	}
 	d.row = intents.Match(s.cfg.Rows, u.Name, d.emotion)

@@ -16,7 +16,8 @@ func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second
 		in := Input{
-			What:        rapid.SampledFrom([]What{Request, Request, Request, Request, Cancel, Run, Stop, Tick, Enter, Enter, Leave, CancelAll, Done, Done, Error}).Draw(t, "what"),
+			What: rapid.SampledFrom([]What{Request, Request, Request, Request, Cancel, Run, Stop, Tick, Enter, Enter, Leave, CancelAll, Done,
+				Done, Error}).Draw(t, "what"),
 			Handler:     rapid.SampledFrom([]string{"service", "party", "alarm", "power", "power", "none"}).Draw(t, "handler"),
 			Interrupter: rapid.SampledFrom([]string{"ai", "touch", "power", "power", "no_robot"}).Draw(t, "interrupter"),
 			ID:          "service-1",

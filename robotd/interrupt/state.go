@@ -74,7 +74,8 @@ func Defaults() Registry {
 func (r *Registry) Check() []string {
 	var problems []string
 	if len(r.Handlers) > MaxHandlers || len(r.Interrupters) > MaxInterrupters {
-		problems = append(problems, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are allowed", len(r.Handlers), len(r.Interrupters), MaxHandlers, MaxInterrupters))
+		problems = append(problems, fmt.Sprintf("%d handlers and %d interrupters, at most %d and %d are allowed", len(r.Handlers),
+			len(r.Interrupters), MaxHandlers, MaxInterrupters))
 	}
 	seen := map[string]bool{}
 	for _, h := range r.Handlers {

@@ -74,9 +74,11 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	who := r.interrupter(in.Interrupter)
 	switch {
 	case !known:
-		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) + "; a handler that was added since robotd started is known after its next start"
+		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) +
+			"; a handler that was added since robotd started is known after its next start"
 	case who < 0:
-		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " + strings.Join(r.Interrupters, ", ")
+		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " +
+			strings.Join(r.Interrupters, ", ")
 	case s.switches[who] == Forbidden:
 		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is forbidden to interrupt; interrupter/run allows it again"
 	case !f.Ato || s.switches[who] != Allowed:
@@ -163,7 +165,8 @@ func (s *State) endAll(now time.Duration, why schema.Reason, d *Decision) {
 func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 	i := r.interrupter(in.Interrupter)
 	if i < 0 {
-		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
+		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+
+			strings.Join(r.Interrupters, ", "))
 		return
 	}
 	event := OnRun
@@ -173,7 +176,8 @@ func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 	row, ok := SwitchTable.Next(s.switches[i], event)
 	d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 	if !ok {
-		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+map[What]string{Run: "allowed to interrupt", Stop: "forbidden to interrupt"}[in.What]
+		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+map[What]string{Run: "allowed to interrupt",
+			Stop: "forbidden to interrupt"}[in.What]
 		return
 	}
 	s.switches[i] = row.To

@@ -27,22 +27,29 @@ func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 		{"of some, then of all", []Input{Asked{StopLatch: stop("k", false)}, Asked{StopLatch: stop("k", true)}}, true},
 		{"of all, then of some", []Input{Asked{StopLatch: stop("k", true)}, Asked{StopLatch: stop("k", false)}}, true},
 		{"of all, then by the robot's document", []Input{
-			Asked{StopLatch: stop("k", true)}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}}}}, true},
+			Asked{StopLatch: stop("k", true)}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one",
+				Stops: []schema.StopLatch{stop("k", false)}}}}, true},
 		{"by the document of all below the robot's", []Input{
 			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}}},
-			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}}, true},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}},
+			true},
 		{"by an unverified document for all robots", []Input{
-			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}, Verification: Unverified}}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}},
+				Verification: Unverified}}, false},
 		{"by another fleet's document of all", []Input{
 			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one"}},
-			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "two", Stops: []schema.StopLatch{stop("k", true)}}}}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "two", Stops: []schema.StopLatch{stop("k", true)}}}},
+			false},
 		{"of all and released, then of some", []Input{
 			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}},
-			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 8, FleetID: "one"}}, Asked{StopLatch: stop("k", false), Anew: true}}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 8, FleetID: "one"}}, Asked{StopLatch: stop("k", false),
+				Anew: true}}, false},
 		{"by the document of all, then the robot obeys another fleet", []Input{
-			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}, obeys("two")}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}},
+			obeys("two")}, false},
 		{"live of all, then the robot obeys another fleet", []Input{
-			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one"}}, Asked{StopLatch: stop("k", true)}, obeys("two")}, false},
+			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one"}}, Asked{StopLatch: stop("k", true)},
+			obeys("two")}, false},
 	} {
 		var s Latched
 		for i, in := range row.inputs {

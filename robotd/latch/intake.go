@@ -104,7 +104,8 @@ func releaserOf(released []schema.StopRelease, id, otherwise string) string {
 
 // asked is a stop that was requested now.
 func asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) Asked {
-	return Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
+	return Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why),
+		Since: now.Wall}, Anew: anew}
 }
 
 // NoteNewest notes the number of a stop among the received messages.
@@ -156,7 +157,8 @@ func (t Step) latchBy(in Input, n uint64, by string) Decision {
 			if l.ID == LostLatch {
 				t.Out.Clear(memoryLost, "disk")
 			}
-			t.Out.Event("stop_released", "safety", change.Why, "", stopData{ID: l.ID, By: l.Asker(), Why: l.Why, ReleasedBy: releaserOf(released, l.ID, by)})
+			t.Out.Event("stop_released", "safety", change.Why, "", stopData{ID: l.ID, By: l.Asker(), Why: l.Why, ReleasedBy: releaserOf(released,
+				l.ID, by)})
 		}
 	}
 	if endsOlder(d) {

@@ -148,7 +148,10 @@ func (t Step) raiseNotPersisted() {
 	if t.persist.missing() && !t.persist.raised {
 		t.persist.raised = true
 		t.Out.Changed(effect.FlushNow)
-		t.Out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have the latched stops or the E_STOP: a restart of robotd would lose them", "stops have room reserved, so the disk itself is broken or read-only: see robotd doctor. Before robotd ends for the repair, stop the robot with fleetd stop, which is sent again afterwards")
+		t.Out.Raise(notPersisted, schema.AlertCritical, "disk",
+			"the robot's disk does not have the latched stops or the E_STOP: a restart of robotd would lose them",
+			"stops have room reserved, so the disk itself is broken or read-only: see robotd doctor. Before robotd ends for the repair, stop the "+
+				"robot with fleetd stop, which is sent again afterwards")
 	}
 }
 

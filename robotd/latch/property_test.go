@@ -19,15 +19,18 @@ func drawStops(t *rapid.T) []schema.StopLatch {
 	var out []schema.StopLatch
 	for _, id := range ids {
 		if rapid.Bool().Draw(t, id) {
-			out = append(out, schema.StopLatch{ID: id, Level: rapid.SampledFrom([]schema.StopLevel{schema.StopSoft, schema.StopStop, schema.StopHalt}).Draw(t, "level")})
+			out = append(out, schema.StopLatch{ID: id, Level: rapid.SampledFrom([]schema.StopLevel{schema.StopSoft, schema.StopStop,
+				schema.StopHalt}).Draw(t, "level")})
 		}
 	}
 	return out
 }
 
 func drawDocument(t *rapid.T) Document {
-	d := Document{StopDocument: event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
-		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t)}, Verification: rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed, Unverified}).Draw(t, "verification")}
+	d := Document{StopDocument: event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t,
+		"from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
+		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t)},
+		Verification: rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed, Unverified}).Draw(t, "verification")}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
 		return Document{StopDocument: event.StopDocument{From: d.From, Problem: "syntax"}}
 	}
@@ -42,8 +45,9 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Latched
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
-		newest := map[event.StopSource]int64{}              // revisions of the robot's own fleet that were taken
-		wrote := map[string]map[event.StopSource]int64{}    // by id: the revision of each of its documents that named it last, since it was last asked for
+		newest := map[event.StopSource]int64{} // revisions of the robot's own fleet that were taken
+		// by id: the revision of each of its documents that named it last, since it was last asked for
+		wrote := map[string]map[event.StopSource]int64{}
 		released := map[string]map[event.StopSource]int64{} // by id: the newest revision of each that release it
 		past := map[string]map[event.StopSource]int64{}     // by id: the newest revisions when it was asked for anew
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -255,7 +259,8 @@ func TestStopInOlderDocumentSurvivesNewerDocument(t *testing.T) {
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	// Somebody wrote one manually, and was generous with the revision.
 	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1 << 50, FleetID: "fleetd"}})
-	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd",
+		Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
 	if !has(&s, "a") {
 		t.Error("fleetd's stop does not hold")
 	}
@@ -263,7 +268,8 @@ func TestStopInOlderDocumentSurvivesNewerDocument(t *testing.T) {
 	if has(&s, "a") {
 		t.Error("fleetd does not get its stop released")
 	}
-	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd",
+		Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
 	if has(&s, "a") {
 		t.Error("an old copy holds it again")
 	}
@@ -273,7 +279,8 @@ func TestRememberedReleasesAreBoundedAndStayReleased(t *testing.T) {
 	var s Latched
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	of := func(i int) Document {
-		return Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: int64(2 * i), FleetID: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}}
+		return Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: int64(2 * i), FleetID: "fleetd",
+			Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}}
 	}
 	const n = 3 * MaxReleases
 	for i := 1; i <= n; i++ {
@@ -295,18 +302,22 @@ func TestUnverifiedDocumentLatchesAndReleasesNothing(t *testing.T) {
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
 	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 5, FleetID: "fleetd", Stops: stop("a")}})
-	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x")}, Verification: Unverified})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x")},
+		Verification: Unverified})
 	if !has(&s, "a") || !has(&s, "x") {
 		t.Fatalf("held are %+v", s.Latches)
 	}
-	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 6, FleetID: "fleetd"}}); has(&s, "a") || !has(&s, "x") {
+	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 6, FleetID: "fleetd"}}); has(&s, "a") ||
+		!has(&s, "x") {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
-	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 5, FleetID: "fleetd", Stops: stop("a")}, Verification: Unverified}); has(&s, "a") {
+	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 5, FleetID: "fleetd", Stops: stop("a")},
+		Verification: Unverified}); has(&s, "a") {
 		t.Error("an old unsigned copy latched a released stop again")
 	}
 	var fresh Latched
-	if fresh.step(0, Facts{Robot: "r1"}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "unknown"}, Verification: Unverified}); fresh.FleetID != "" {
+	if fresh.step(0, Facts{Robot: "r1"}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "unknown"},
+		Verification: Unverified}); fresh.FleetID != "" {
 		t.Error("the robot obeys the first fleet that sent an unsigned document")
 	}
 }

@@ -61,7 +61,8 @@ func (s *State) restorePendingReset(saved string) {
 	}
 	s.pendingReset = safety.PendingReset{}
 	if err := json.Unmarshal([]byte(saved), &s.pendingReset); err != nil { // it was in HALT or E_STOP, but in which and why is unknown
-		s.pendingReset = safety.PendingReset{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+		s.pendingReset = safety.PendingReset{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"},
+			Physical: true}
 	}
 }
 
@@ -89,7 +90,8 @@ func (t Step) restoreLost(lost bool) {
 		t.latchBecauseOf(LostLatch, "the robot ran before, but its disk has no memory of it: the latched stops are lost")
 	}
 	if slices.ContainsFunc(t.latches.Latches, func(l Latch) bool { return l.ID == LostLatch }) {
-		t.Out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were latched",
+		t.Out.Raise(memoryLost, schema.AlertCritical, "disk",
+			"the robot's memory was lost: its story, its journal of commands and the stops that were latched",
 			"find out who stopped it and why, then release "+LostLatch+"; fleetd sends it its story again")
 	}
 }

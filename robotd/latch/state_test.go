@@ -194,7 +194,8 @@ func TestReleaseNamesThePersonWhomTheDocumentNames(t *testing.T) {
 		var s State
 		give := func(rev int64, stops []schema.StopLatch, released []schema.StopRelease) *effect.List {
 			var out effect.List
-			part(&s, at(0), &out).Document(event.StopDocument{From: event.RobotStops, Rev: rev, FleetID: "f", Stops: stops, Released: released}, "", "")
+			part(&s, at(0), &out).Document(event.StopDocument{From: event.RobotStops, Rev: rev, FleetID: "f", Stops: stops, Released: released}, "",
+				"")
 			return &out
 		}
 		give(1, []schema.StopLatch{{ID: "k1", Level: schema.StopStop, By: "anna"}}, nil)

@@ -93,12 +93,14 @@ func (s *Latched) asked(a Asked, d *Decision) {
 
 func (s *Latched) document(now schema.Time, doc Document, d *Decision) {
 	if doc.Problem != "" {
-		s.transition(s.findOrAdd(schema.StopLatch{ID: unreadableID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnUnreadable, d)
+		s.transition(s.findOrAdd(schema.StopLatch{ID: unreadableID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}),
+			OnUnreadable, d)
 		return
 	}
 	foreign := s.FleetID != "" && doc.FleetID != s.FleetID
 	if foreign {
-		d.PartlyIgnored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+", not to "+doc.FleetID
+		d.PartlyIgnored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+
+			", not to "+doc.FleetID
 	}
 	if foreign || doc.Verification == Unverified {
 		for _, stop := range doc.Stops {
@@ -114,7 +116,8 @@ func (s *Latched) document(now schema.Time, doc Document, d *Decision) {
 	}
 	newest := s.rev(doc.From)
 	if doc.Rev < *newest {
-		d.PartlyIgnored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came after revision %d; only stops that no newer revision mentions are taken from it", doc.Rev, *newest)
+		d.PartlyIgnored, d.Detail = schema.ReasonStaleRevision,
+			fmt.Sprintf("revision %d came after revision %d; only stops that no newer revision mentions are taken from it", doc.Rev, *newest)
 	}
 	for _, stop := range doc.Stops {
 		s.latchNamed(doc, stop, d)

@@ -26,10 +26,12 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Free), On: OnUnreadable, To: Unreadable, Why: "a stop document that cannot be decoded counts as a stop"},
 
 	{From: fsm.In(Unrecorded, Unreadable), On: OnRecorded, To: Recorded, Why: "fleetd has recorded it, and may release it"},
-	{From: fsm.In(Recorded), On: OnNewStop, To: Unrecorded, Why: "stopped again: fleetd's release of the earlier stop does not release this one"},
+	{From: fsm.In(Recorded), On: OnNewStop, To: Unrecorded,
+		Why: "stopped again: fleetd's release of the earlier stop does not release this one"},
 	{From: fsm.In(Recorded), On: OnForeign, To: Unrecorded, Why: "the fleet that recorded it is no longer the robot's"},
 
 	{From: fsm.In(Recorded), On: OnReleased, To: Free, Why: "the fleet released it"},
 	{From: fsm.In(Unreadable), On: OnReadable, To: Free, Why: "a newer revision can be decoded, and does not latch it"},
-	{From: fsm.In(Unrecorded, Unreadable), On: OnLocalRelease, To: Free, Why: "fleetd has not recorded it, and a person at the robot released it"},
+	{From: fsm.In(Unrecorded, Unreadable), On: OnLocalRelease, To: Free,
+		Why: "fleetd has not recorded it, and a person at the robot released it"},
 }

@@ -13,7 +13,8 @@ import (
 
 func isCommand(args verb.Args) bool {
 	switch args.(type) {
-	case verb.SetLife, verb.FocusActivity, verb.StopFocus, verb.StopActivities, verb.SetSafeguard, verb.SetLaunchpad, verb.SetPlugin, verb.ExplainCondition:
+	case verb.SetLife, verb.FocusActivity, verb.StopFocus, verb.StopActivities, verb.SetSafeguard, verb.SetLaunchpad, verb.SetPlugin,
+		verb.ExplainCondition:
 		return true
 	}
 	return false
@@ -128,7 +129,8 @@ func (t Step) refuseProtected(cause int) schema.Verdict {
 	case "":
 		return refused(t.StopReason, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
-		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair sys/ack-fault acknowledges that")
+		return refused(schema.ReasonUnitCritical,
+			"the robot protects itself: a critical unit is damaged; after its repair sys/ack-fault acknowledges that")
 	}
 	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }

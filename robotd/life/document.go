@@ -50,7 +50,8 @@ func (t Step) Document(running func(schema.Ability) bool) *schema.StateLife {
 		if a.ID == t.focus.activity {
 			total += t.Now.Mono - t.focus.since
 		}
-		d.Statistics = append(d.Statistics, schema.LifeStatistics{Activity: a.ID, Starts: a.starts, LastStart: t.Now.At(a.started), TotalMS: total.Milliseconds()})
+		d.Statistics = append(d.Statistics, schema.LifeStatistics{Activity: a.ID, Starts: a.starts, LastStart: t.Now.At(a.started),
+			TotalMS: total.Milliseconds()})
 	}
 	return d
 }

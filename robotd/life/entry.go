@@ -36,10 +36,13 @@ var Plugins = [...]Plugin{
 	{schema.PluginTouch, schema.GroupSolitary, []string{"touch", "touch_area"}, "a person who touches the robot wants something"},
 	{schema.PluginSound, schema.GroupSolitary, []string{"sound", "noise_db"}, "a sound may mean that people are near"},
 	{schema.PluginLight, schema.GroupSolitary, []string{"dark"}, "in the dark other activities make sense"},
-	{schema.PluginBattery, schema.GroupSolitary, []string{"battery", "charging"}, "what the robot starts by itself must not empty its battery"},
+	{schema.PluginBattery, schema.GroupSolitary, []string{"battery", "charging"},
+		"what the robot starts by itself must not empty its battery"},
 	{schema.PluginTime, schema.GroupSolitary, []string{"hour", "weekday", cond.Since}, "a day has an order"},
-	{schema.PluginRobot, schema.GroupSolitary, []string{"mode", "safety", "story", "act", "location", "labels"}, "no person is needed for these"},
-	{schema.PluginIntent, schema.GroupInteractive, []string{"intent"}, "it belongs to a conversation, and stays the latest one for long afterwards"},
+	{schema.PluginRobot, schema.GroupSolitary, []string{"mode", "safety", "story", "act", "location", "labels"},
+		"no person is needed for these"},
+	{schema.PluginIntent, schema.GroupInteractive, []string{"intent"},
+		"it belongs to a conversation, and stays the latest one for long afterwards"},
 }
 
 // LaunchpadRuns are the states that start the launchpad; the others stop it.
@@ -78,7 +81,8 @@ func (t Step) enter(on Event, reason schema.Reason, cause string) bool {
 	from := t.at
 	t.at, t.reason = row.To, reason
 	t.setOff(t.off && row.To == disabled)
-	t.again, t.dirty = row.To == solitary || row.To == interactive, true // in safeguard nothing follows, and the answer to a stop, which leads there, would wait for one more step
+	// in safeguard nothing follows, and the answer to a stop, which leads there, would wait for one more step
+	t.again, t.dirty = row.To == solitary || row.To == interactive, true
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.LogTransition("life", string(from), string(row.To), row.Why, cause)
 	if from != row.To {

@@ -23,7 +23,8 @@ func crowded(t testing.TB) *world {
 	w := newWorld(t)
 	for i := range score.MaxActivities {
 		w.set.Activities = append(w.set.Activities, score.Activity{
-			ID: fmt.Sprintf("a%d", i), Nature: []score.Nature{score.NatureSolitary, score.NatureInteractive}[i%2], Acts: []score.Step{{Act: "still"}},
+			ID: fmt.Sprintf("a%d", i), Nature: []score.Nature{score.NatureSolitary, score.NatureInteractive}[i%2],
+			Acts:   []score.Step{{Act: "still"}},
 			Launch: score.Launch{When: untrueConditions[i%len(untrueConditions)], For: []string{"", "3s"}[i%2], Cooldown: "1m"},
 		})
 	}
@@ -93,8 +94,10 @@ func TestLaunchesLeaveNothingBehind(t *testing.T) {
 	w.f.Ato = false
 	w.decide()
 	d := w.step().Document(func(schema.Ability) bool { return false })
-	if len(d.Focuses) > schema.MaxLifeHistory || len(d.States) > schema.MaxLifeHistory || len(d.Statistics) != 2 || d.Focused != "" || len(d.Stack) > 0 || d.State != schema.LifeDisabled {
-		t.Errorf("afterwards life is %s, has the focus %q, a stack %v, %d and %d entries of its history, and statistics of %d", d.State, d.Focused, d.Stack, len(d.Focuses), len(d.States), len(d.Statistics))
+	if len(d.Focuses) > schema.MaxLifeHistory || len(d.States) > schema.MaxLifeHistory || len(d.Statistics) != 2 || d.Focused != "" ||
+		len(d.Stack) > 0 || d.State != schema.LifeDisabled {
+		t.Errorf("afterwards life is %s, has the focus %q, a stack %v, %d and %d entries of its history, and statistics of %d", d.State,
+			d.Focused, d.Stack, len(d.Focuses), len(d.States), len(d.Statistics))
 	}
 	if w.s.Pending() || len(w.s.chosen) > 0 || cap(w.s.stack) > 8 || cap(w.s.focuses) > 2*schema.MaxLifeHistory {
 		t.Errorf("afterwards: %d chosen, room for %d on the stack and %d in the history", len(w.s.chosen), cap(w.s.stack), cap(w.s.focuses))

@@ -49,12 +49,14 @@ var FocusBlocks = []FocusRule{
 
 // Permissions are what an activity needs in some circumstances, also if a person asks for it.
 var Permissions = []FocusRule{
-	{string(score.PermitNature), schema.ReasonInteractiveFocused, "an interactive activity has the focus or is stacked", func(t Step, a *activity) bool {
-		return a.Nature == score.NatureSolitary && t.interacts()
-	}},
-	{string(score.PermitWhileCharging), schema.ReasonLacksPermission, "it lacks the permission while_charging", func(t Step, a *activity) bool {
-		return t.Charging && !a.Permits(score.PermitWhileCharging)
-	}},
+	{string(score.PermitNature), schema.ReasonInteractiveFocused, "an interactive activity has the focus or is stacked",
+		func(t Step, a *activity) bool {
+			return a.Nature == score.NatureSolitary && t.interacts()
+		}},
+	{string(score.PermitWhileCharging), schema.ReasonLacksPermission, "it lacks the permission while_charging",
+		func(t Step, a *activity) bool {
+			return t.Charging && !a.Permits(score.PermitWhileCharging)
+		}},
 	{string(score.PermitWhileMoving), schema.ReasonLacksPermission, "it lacks the permission while_moving", func(t Step, a *activity) bool {
 		return t.Signals.Moving && !a.Permits(score.PermitWhileMoving)
 	}},
@@ -74,7 +76,9 @@ const (
 var CandidateBlocks = []FocusRule{
 	{"condition", "", "its condition is not true", func(_ Step, a *activity) bool { return !a.held }},
 	{"focused", "", "it has the focus", func(t Step, a *activity) bool { return a.ID == t.focus.activity }},
-	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.restsUntil() }},
+	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool {
+		return t.Now.Mono < a.restsUntil()
+	}},
 }
 
 // restsUntil returns the time before which the launchpad does not start the activity again.
@@ -125,7 +129,8 @@ func lastStart(a *activity) time.Duration {
 
 // LaunchBlocks keep the launchpad from giving its first choice the focus: it only suggests it.
 var LaunchBlocks = []FocusRule{
-	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests", func(t Step, _ *activity) bool { return t.at != solitary }},
+	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests",
+		func(t Step, _ *activity) bool { return t.at != solitary }},
 	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt runs", func(t Step, _ *activity) bool { return t.Interrupts }},
 	{"solitary", "", "a solitary activity does not end another one", func(t Step, a *activity) bool {

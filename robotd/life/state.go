@@ -119,12 +119,13 @@ type Facts struct {
 	Standstill   safety.Standstill // why the robot is at rest, and the way out
 	Interrupts   bool              // a handler runs
 	Preempts     bool              // one that preempts activities does
-	StopReason   schema.Reason     // which stop keeps autonomous life in safeguard: of the safety core, a latch, or a pause that needs auto/continue
-	AtRest       bool              // the safety core is DISABLED
-	Charging     bool
-	Health       Health
-	Signals      *signal.State
-	Activities   *score.Activities // of the fleet; nil = none
+	// which stop keeps autonomous life in safeguard: of the safety core, a latch, or a pause that needs auto/continue
+	StopReason schema.Reason
+	AtRest     bool // the safety core is DISABLED
+	Charging   bool
+	Health     Health
+	Signals    *signal.State
+	Activities *score.Activities // of the fleet; nil = none
 }
 
 // Pauses explains the pauses of ato to people.

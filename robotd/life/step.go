@@ -183,7 +183,8 @@ func (t Step) proceed() bool {
 			on = OnNextSolitary
 		}
 		t.stack = t.stack[:last]
-		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil { // a set that came meanwhile has changed it, or it lacks a permission now
+		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil {
+			// a set that came meanwhile has changed it, or it lacks a permission now
 			t.Out.Changed(effect.FlushSoon)
 			continue
 		}

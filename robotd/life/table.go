@@ -49,7 +49,8 @@ var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(solitary), On: OnSolitary, To: solitary, Why: "a solitary activity has the focus"},
 	{From: fsm.In(solitary, interactive), On: OnInteractive, To: interactive, Why: "an interactive activity has the focus"},
 	{From: fsm.In(interactive), On: OnNext, To: interactive, Why: "the next activity of the stack starts again"},
-	{From: fsm.In(solitary, interactive), On: OnNextSolitary, To: solitary, Why: "all interactive activities have ended; the solitary one of the stack starts again"},
+	{From: fsm.In(solitary, interactive), On: OnNextSolitary, To: solitary,
+		Why: "all interactive activities have ended; the solitary one of the stack starts again"},
 	{From: fsm.In(solitary), On: OnEnded, To: solitary, Why: "the solitary activity has ended"},
 	{From: fsm.In(interactive), On: OnEnded, To: solitary, Why: "all interactive activities have ended"},
 
@@ -60,10 +61,12 @@ var Table = fsm.Table[schema.LifeState, Event]{
 
 	{From: fsm.In(solitary, interactive), On: OnCause, To: safeguard, Why: "the robot protects itself"},
 	{From: fsm.In(safeguard), On: OnOtherCause, To: safeguard, Why: "another safeguard has precedence, or is left"},
-	{From: fsm.In(safeguard), On: OnAtRestWithDamage, To: safeguard, Why: "the robot is at rest; it stays so until its damage is repaired and a person acknowledges that"},
+	{From: fsm.In(safeguard), On: OnAtRestWithDamage, To: safeguard,
+		Why: "the robot is at rest; it stays so until its damage is repaired and a person acknowledges that"},
 	{From: fsm.In(safeguard), On: OnCauseGone, To: solitary, Why: "no safeguard has a cause any more"},
 
 	{From: fsm.In(solitary, interactive, safeguard), On: OnDisable, To: disabled, Why: "somebody switched autonomous life off"},
-	{From: fsm.In(solitary, interactive, safeguard), On: OnStoryStopped, To: disabled, Why: "somebody stopped the story; before they start it nothing begins by itself"},
+	{From: fsm.In(solitary, interactive, safeguard), On: OnStoryStopped, To: disabled,
+		Why: "somebody stopped the story; before they start it nothing begins by itself"},
 	{From: fsm.In(solitary, interactive, safeguard), On: OnLeave, To: disabled, Why: "autonomous life runs in ato only"},
 }

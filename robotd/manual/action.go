@@ -90,7 +90,8 @@ func (t Step) perform(o effect.Dispatch, asked verb.WholeAct) {
 	}
 	moves, drives := e.Act.Moves(), e.Act.Contains(score.TypeDrive)
 	if drives && !t.control.Holds(whoOf(o)) {
-		t.refuse(o, schema.ReasonNotInControl, "", "the act has a drive action, which needs control of the robot: acquire it with control/acquire, or use goto")
+		t.refuse(o, schema.ReasonNotInControl, "",
+			"the act has a drive action, which needs control of the robot: acquire it with control/acquire, or use goto")
 		return
 	}
 	if moves {

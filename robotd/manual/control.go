@@ -125,7 +125,8 @@ func (t Step) controlChanged(d control.Decision, req string, by command.Key) {
 	}
 	t.Out.Event("control_lost", "control", string(d.On), req, data)
 	if d.On == control.OnTakenOver {
-		t.Out.Do(effect.Revoke{Key: command.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
+		t.Out.Do(effect.Revoke{Key: command.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false),
+			By: by.Refs()})
 	}
 }
 

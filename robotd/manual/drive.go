@@ -139,7 +139,8 @@ func (t Step) explain(why schema.Reason, unit schema.Unit) string {
 	case schema.ReasonNotInMnl:
 		return t.Modes.NotManual()
 	case schema.ReasonLinkLost:
-		return "the " + name + " may not move: no heartbeat of fleetd or of a panel reaches the robot; connect fleetd, or open the robot's own page"
+		return "the " + name +
+			" may not move: no heartbeat of fleetd or of a panel reaches the robot; connect fleetd, or open the robot's own page"
 	case schema.ReasonSafeguard:
 		return "the " + name + " may not move: " + t.Health.MotionDetail()
 	}

@@ -88,7 +88,8 @@ type queuedCommand struct {
 func (t Step) Ask(o effect.Dispatch, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w command.Waiting[queuedCommand]) {
-			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
+			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun",
+				Refs: o.Key.Refs()})
 		})
 	}
 	t.inbox.Put(queuedCommand{o, asker}, o.Key, o.If)

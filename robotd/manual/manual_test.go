@@ -90,13 +90,15 @@ func (h *health) Unusable(unit string) string {
 func newWorld(t *testing.T) *world {
 	cfg := config.Defaults("r1")
 	reach := &schema.Range{Min: -1, Max: 1}
-	w := &world{t: t, state: New(&cfg, "boot", nil), replies: map[string]effect.Reply{}, busy: map[string]uint64{}, body: &fakeBody{broken: map[string]string{}, units: []schema.Unit{
-		{ID: "head", Kind: schema.UnitHead, YawRad: reach}, {ID: "head-2", Kind: schema.UnitHead, YawRad: reach},
-		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 1},
-	}}}
+	w := &world{t: t, state: New(&cfg, "boot", nil), replies: map[string]effect.Reply{}, busy: map[string]uint64{},
+		body: &fakeBody{broken: map[string]string{}, units: []schema.Unit{
+			{ID: "head", Kind: schema.UnitHead, YawRad: reach}, {ID: "head-2", Kind: schema.UnitHead, YawRad: reach},
+			{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 1},
+		}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(w.body.units), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
-	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Modes: inAto{}, Reachable: true, Session: "s1", Body: w.body, Health: &w.health}
+	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Modes: inAto{}, Reachable: true, Session: "s1", Body: w.body,
+		Health: &w.health}
 	w.control("op1", "acquire", verb.Acquire{TTLMS: 60_000})
 	return w
 }
@@ -175,15 +177,18 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		{"no fault", nil, "head", head("", 0.5), "", ""},
 		{"outside mnl", func(w *world) { w.facts.Manual = false }, "say", say(), schema.ReasonNotInMnl, ""},
 		{"without control", takeover, "say", say(), schema.ReasonNotInControl, ""},
-		{"a motion while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "head", head("", 0.5), schema.ReasonSafetyDisabled, ""},
+		{"a motion while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "head", head("", 0.5), schema.ReasonSafetyDisabled,
+			""},
 		{"speech while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "say", say(), "", ""},
 		{"speech in a stop", func(w *world) { w.facts.Safety = schema.SafetyStop }, "say", say(), schema.ReasonStopped, ""},
 		{"speech in E_STOP", func(w *world) { w.facts.Safety = schema.SafetyEStop }, "say", say(), schema.ReasonNeedsReset, ""},
 		{"a motion while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "head", head("", 0.5), schema.ReasonLinkLost, ""},
 		{"speech while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "say", say(), "", ""},
 		{"the unit is broken", func(w *world) { w.body.broken["head-2"] = "stuck" }, "head", head("head-2", 0.5), schema.ReasonUnitError, ""},
-		{"the unit is switched off", func(w *world) { w.health = health{unit: "head-2"} }, "head", head("head-2", 0.5), schema.ReasonDeviceDisabled, ""},
-		{"a motion while a safeguard holds", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, "head", head("", 0.5), schema.ReasonSafeguard, ""},
+		{"the unit is switched off", func(w *world) { w.health = health{unit: "head-2"} }, "head", head("head-2", 0.5),
+			schema.ReasonDeviceDisabled, ""},
+		{"a motion while a safeguard holds", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, "head", head("", 0.5),
+			schema.ReasonSafeguard, ""},
 		{"speech while a safeguard holds", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, "say", say(), "", ""},
 		{"another unit of the kind is broken", func(w *world) { w.body.broken["head-2"] = "stuck" }, "head", head("", 0.5), "", ""},
 		{"no such unit", nil, "head", head("head-3", 0.5), schema.ReasonBadRequest, "/args/unit"},
@@ -216,12 +221,21 @@ func TestRefusalNamesTheUnitAndTheWayOut(t *testing.T) {
 	for want, change := range map[string]func(*world){
 		"the robot is in ato; mode/set mnl starts mnl": func(w *world) { w.facts.Manual = false },
 
-		"the head-2 may not move: the safety core is DISABLED; safety/enable":                                                           rests(schema.SafetyDisabled),
-		"the head-2 may not move: a stop is latched; release the latched stop s-1 at fleetd, then safety/enable":                        rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
-		"the head-2 may not move: no heartbeat of fleetd or of a panel reaches the robot; connect fleetd, or open the robot's own page": func(w *world) { w.facts.Reachable = false },
-		"the head-2 may not move: somebody pushes the robot; it moves again later":                                                      func(w *world) { w.health = health{motion: schema.ReasonSafeguard} },
-		"the head-2 cannot be used: it is hot; the unit is used again when it has cooled":                                               func(w *world) { w.health = health{unit: "head-2"} },
-		"the head-2 is out of order: stuck; check what caused it, then send safety/reset and safety/enable":                             func(w *world) { w.body.broken["head-2"] = "stuck" },
+		"the head-2 may not move: the safety core is DISABLED; safety/enable": rests(
+			schema.SafetyDisabled),
+		"the head-2 may not move: a stop is latched; release the latched stop s-1 at fleetd, then safety/enable": rests(
+			schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
+		"the head-2 may not move: no heartbeat of fleetd or of a panel reaches the robot; connect fleetd, or open the " +
+			"robot's own page": func(w *world) { w.facts.Reachable = false },
+		"the head-2 may not move: somebody pushes the robot; it moves again later": func(w *world) {
+			w.health = health{motion: schema.ReasonSafeguard}
+		},
+		"the head-2 cannot be used: it is hot; the unit is used again when it has cooled": func(w *world) {
+			w.health = health{unit: "head-2"}
+		},
+		"the head-2 is out of order: stuck; check what caused it, then send safety/reset and safety/enable": func(w *world) {
+			w.body.broken["head-2"] = "stuck"
+		},
 	} {
 		w := newWorld(t)
 		change(w)
@@ -247,9 +261,11 @@ func TestManualCommandOutsideMnlWithoutControlNamesBothSteps(t *testing.T) {
 	}{
 		{"outside mnl", free, false, "say", say(), both},
 		{"in mnl", free, true, "say", say(), "no client has control; acquire it with control/acquire"},
-		{"what works in every mode", free, false, "point-delete", verb.DeletePoint{Point: "dock"}, "no client has control; acquire it with control/acquire"},
+		{"what works in every mode", free, false, "point-delete", verb.DeletePoint{Point: "dock"},
+			"no client has control; acquire it with control/acquire"},
 		{"where the mode needs control too", all, false, "say", say(), "no client has control; acquire it with control/acquire"},
-		{"while another client has control", others, false, "say", say(), "op2 has control of this robot; wait until it is free, or take it with control/takeover"},
+		{"while another client has control", others, false, "say", say(),
+			"op2 has control of this robot; wait until it is free, or take it with control/takeover"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -277,7 +293,8 @@ func TestManualMotionEndsWhenItMayNotGoOn(t *testing.T) {
 		{"nothing happens", func(*world) {}, "", ""},
 		{"a stop", func(w *world) { w.facts.Safety = schema.SafetyStop }, schema.ReasonStopped, schema.ReasonStopped},
 		{"mnl is left", func(w *world) { w.facts.Manual = false }, schema.ReasonNotInMnl, schema.ReasonNotInMnl},
-		{"control is lost", func(w *world) { w.control("op2", "takeover", verb.TakeOver{}) }, schema.ReasonNotInControl, schema.ReasonNotInControl},
+		{"control is lost", func(w *world) { w.control("op2", "takeover", verb.TakeOver{}) }, schema.ReasonNotInControl,
+			schema.ReasonNotInControl},
 		{"the link is lost", func(w *world) { w.facts.Reachable = false }, schema.ReasonLinkLost, ""},
 		{"a safeguard begins to hold", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, schema.ReasonSafeguard, ""},
 		{"the head does not answer", func(w *world) { w.now += 11 * time.Second }, schema.ReasonTimeout, ""},
@@ -308,7 +325,8 @@ func TestNewerOrderTakesThePlaceOfTheOlderOnItsUnitOnly(t *testing.T) {
 	w.ask("head", head("head-2", 0.5))  // k3
 	w.ask("say", say())                 // k4
 	w.ask("head", head("head-2", -0.5)) // k5
-	for id, want := range map[string]schema.Status{"k2": schema.StatusAccepted, "k3": schema.StatusSuperseded, "k4": schema.StatusAccepted, "k5": schema.StatusAccepted} {
+	for id, want := range map[string]schema.Status{"k2": schema.StatusAccepted, "k3": schema.StatusSuperseded, "k4": schema.StatusAccepted,
+		"k5": schema.StatusAccepted} {
 		if r := w.replies["op1/"+id]; r.Status != want {
 			t.Errorf("%s: %+v, want %s", id, r.Verdict, want)
 		}
@@ -335,7 +353,8 @@ func TestSupersededOrderNamesTheOneThatReplacedIt(t *testing.T) {
 // as the sender may not drive.
 func TestFramesDriveForTheHolderOnly(t *testing.T) {
 	frame := func(w *world, client, lease string, seq int64) {
-		w.state.Frame(event.Frame{Client: client, Frame: schema.VelocityFrame{Lease: lease, Seq: seq, VXMPS: 0.2, TTLMS: 400, SeenMonoMS: w.now.Milliseconds()}})
+		w.state.Frame(event.Frame{Client: client, Frame: schema.VelocityFrame{Lease: lease, Seq: seq, VXMPS: 0.2, TTLMS: 400,
+			SeenMonoMS: w.now.Milliseconds()}})
 		w.tick()
 		w.part().SendSetPoint()
 		w.settle()
@@ -356,7 +375,8 @@ func TestFramesDriveForTheHolderOnly(t *testing.T) {
 			w := newWorld(t)
 			lease := w.state.Control().Lease.ID
 			for seq := range int64(50) { // a stick that was let go before it moves, as teleop wants it
-				w.state.Frame(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: lease, Seq: seq + 1, TTLMS: 400, SeenMonoMS: w.now.Milliseconds()}})
+				w.state.Frame(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: lease, Seq: seq + 1, TTLMS: 400,
+					SeenMonoMS: w.now.Milliseconds()}})
 				w.tick()
 			}
 			frame(w, "op1", lease, 51)

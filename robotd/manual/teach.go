@@ -60,11 +60,13 @@ func (t Step) savePoint(o effect.Dispatch, id string) {
 	case !again && t.Body.HasPoint(id):
 		t.refuse(o, schema.ReasonIDReuse, "/args/point", "the robot's map or the fleet's places have a point "+id)
 	case !again && len(t.taught.Points()) >= taught.MaxPoints:
-		t.refuse(o, schema.ReasonPrecondition, "", fmt.Sprintf("%d points were taught already; manual/point-delete removes one", taught.MaxPoints))
+		t.refuse(o, schema.ReasonPrecondition, "", fmt.Sprintf("%d points were taught already; manual/point-delete removes one",
+			taught.MaxPoints))
 	default:
 		t.learn(t.taught.SetPoint(id, at))
 		t.Out.Event("point_saved", "manual", whoOf(o).String(), string(o.Key), savedPoint{id, at.Point})
-		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s is at x %.2f m, y %.2f m, heading %.2f rad", id, at.XM, at.YM, *at.ThetaRad)})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s is at x %.2f m, y %.2f m, heading %.2f rad", id,
+			at.XM, at.YM, *at.ThetaRad)})
 	}
 }
 
@@ -131,7 +133,8 @@ func (t Step) startRecording(o effect.Dispatch, a verb.RecordAct) {
 		t.actRecording = actRecording{who: whoOf(o), req: string(o.Key)}
 		t.recordDrive()
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " + a.Act + t.mustRenew()})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " +
+			a.Act + t.mustRenew()})
 	}
 }
 
@@ -140,7 +143,8 @@ func (t Step) mustRenew() string {
 	if t.control.At != control.Held {
 		return ""
 	}
-	return fmt.Sprintf("; it is dropped when control ends, in %d s, so send control/renew before that", int((t.control.Lease.Until - t.Now.Mono).Seconds()))
+	return fmt.Sprintf("; it is dropped when control ends, in %d s, so send control/renew before that",
+		int((t.control.Lease.Until - t.Now.Mono).Seconds()))
 }
 
 // stopRecording keeps the recorded act. If it is refused, the recording goes on, except one that
@@ -161,7 +165,8 @@ func (t Step) stopRecording(o effect.Dispatch) {
 		t.endRecording(schema.ReasonTooBig, "")
 		t.refuse(o, schema.ReasonTooBig, "", fmt.Sprintf("the act has more than %d bytes", taught.MaxActBytes)+over)
 	case len(unfit) > 0: // until the robot has the point again, for example
-		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded cannot be performed now: "+unfit[0].String()+"; the recording goes on, and cancel ends it")
+		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded cannot be performed now: "+unfit[0].String()+
+			"; the recording goes on, and cancel ends it")
 	default:
 		t.taught.Recording = taught.Recording{}
 		t.learn(t.taught.SetAct(a))

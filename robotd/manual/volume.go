@@ -27,7 +27,8 @@ func (t Step) setVolume(o effect.Dispatch, to verb.Number) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	switch {
 	case !schema.HasVolume(t.Body.Units()):
-		t.refuse(o, schema.ReasonOutOfRange, "", "the robot cannot change the volume of its speaker, as the speaker's driver says (fixed_volume); set it at the speaker itself")
+		t.refuse(o, schema.ReasonOutOfRange, "",
+			"the robot cannot change the volume of its speaker, as the speaker's driver says (fixed_volume); set it at the speaker itself")
 		return
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))

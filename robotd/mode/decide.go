@@ -42,7 +42,8 @@ func (t Step) decide() {
 	// A mode that was still starting becomes the active one so that it can be ended, but it was never in charge.
 	if was != t.mode.Active && t.mode.Active != "" && d.To != Stopping {
 		t.since = t.Now.Wall
-		t.Out.Event("mode_changed", "mode", string(d.On), string(cmp.Or(in.Req, d.Ended.To)), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
+		t.Out.Event("mode_changed", "mode", string(d.On), string(cmp.Or(in.Req, d.Ended.To)), effect.Transition{From: string(t.last),
+			To: string(t.mode.Active)})
 		t.last = t.mode.Active
 		t.Out.Clear(hungAlert, string(t.mode.Active))
 	}
@@ -148,7 +149,8 @@ func (t Step) update() {
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
 // if its settings are to continue.
 func (t Step) mayMove() bool {
-	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.MotionBarred && (!t.LinkLost || t.cfg.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
+	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.MotionBarred &&
+		(!t.LinkLost || t.cfg.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
 // endMotion ends what a mode set in motion if that mode may not move the robot any more, or is

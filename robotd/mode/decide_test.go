@@ -195,7 +195,8 @@ func TestInputsAreTakenOneAStepInTheirOrder(t *testing.T) {
 func TestCommandWhosePreconditionFailsChangesNothing(t *testing.T) {
 	r := newRig(t)
 	r.f.CurrentState.Mode = r.s.Active()
-	if got := r.asks("a", verb.SetMode{Mode: "dance"}, schema.Precondition{Mode: "safe"}); len(got) != 1 || got[0] != "a REJECTED precondition" || r.s.Active() != "mnl" {
+	if got := r.asks("a", verb.SetMode{Mode: "dance"}, schema.Precondition{Mode: "safe"}); len(got) != 1 ||
+		got[0] != "a REJECTED precondition" || r.s.Active() != "mnl" {
 		t.Errorf("in %s: %q", r.s.Active(), got)
 	}
 }
@@ -240,7 +241,8 @@ func TestMotionEndsWithTheMode(t *testing.T) {
 	r := newRig(t)
 	r.set("dance")
 	r.wants(Drive{VX: 0.2}, Look{Yaw: 1})
-	if got := r.asks("out", verb.SetMode{Mode: "mnl"}, schema.Precondition{}); !slices.Contains(got, "drive 0 0") || !slices.Contains(got, "stop head") {
+	if got := r.asks("out", verb.SetMode{Mode: "mnl"}, schema.Precondition{}); !slices.Contains(got, "drive 0 0") ||
+		!slices.Contains(got, "stop head") {
 		t.Errorf("another mode is in charge, and the robot moves on: %q", got)
 	}
 }
@@ -258,7 +260,9 @@ func TestDisabledAndUnloadedModesStaySoAfterARestart(t *testing.T) {
 		if r.asks("off", x.off, schema.Precondition{}); r.saved["mode.dance"] != x.value {
 			t.Errorf("%s: saved %q", x.name, r.saved)
 		}
-		if got := r.asks("again", x.off, schema.Precondition{}); slices.ContainsFunc(got, func(l string) bool { return strings.HasPrefix(l, "save") }) {
+		if got := r.asks("again", x.off, schema.Precondition{}); slices.ContainsFunc(got, func(l string) bool {
+			return strings.HasPrefix(l, "save")
+		}) {
 			t.Errorf("%s: saved again without a change: %q", x.name, got)
 		}
 		r.boot()
@@ -287,10 +291,12 @@ func TestModeOnWhichOthersFallBackIsNeverRestoredAsDisabled(t *testing.T) {
 
 func TestParametersAreKeptAndReported(t *testing.T) {
 	r := newRig(t)
-	if got := r.asks("p", verb.SetParam{Mode: "dance", Name: "pace", Value: verb.Any("0.8")}, schema.Precondition{}); !slices.Equal(got, []string{"event mode_param", "save param.dance.pace=0.8", "p SUCCEEDED"}) {
+	if got := r.asks("p", verb.SetParam{Mode: "dance", Name: "pace", Value: verb.Any("0.8")}, schema.Precondition{}); !slices.Equal(got,
+		[]string{"event mode_param", "save param.dance.pace=0.8", "p SUCCEEDED"}) {
 		t.Errorf("set: %q", got)
 	}
-	if got := r.asks("q", verb.SetParam{Mode: "dance", Name: "pace", Value: verb.Any("2")}, schema.Precondition{}); !slices.Equal(got, []string{"q REJECTED out_of_range"}) {
+	if got := r.asks("q", verb.SetParam{Mode: "dance", Name: "pace", Value: verb.Any("2")}, schema.Precondition{}); !slices.Equal(got,
+		[]string{"q REJECTED out_of_range"}) {
 		t.Errorf("out of range: %q", got)
 	}
 	r.boot()
@@ -310,7 +316,8 @@ func TestHungModeHasAnAlertUntilItIsActiveAgain(t *testing.T) {
 	var raised []string
 	r.boot() // the log of it is gone; the alert is raised by Restore
 	r.do(func(t Step) { t.Restore(map[string]string{HungKey: "dance"}) })
-	if raised = r.log; len(raised) != 1 || !strings.HasPrefix(raised[0], "raise mode_hung dance: ") || !strings.HasSuffix(raised[0], "mode/set dance tries it again") {
+	if raised = r.log; len(raised) != 1 || !strings.HasPrefix(raised[0], "raise mode_hung dance: ") ||
+		!strings.HasSuffix(raised[0], "mode/set dance tries it again") {
 		t.Errorf("raised %q", raised)
 	}
 	r.log = nil

@@ -75,7 +75,8 @@ func (r *Runner) SetParam(m schema.ModeID, name string, v jsontext.Value) (a sch
 		return a, nil
 	}
 	if r.Installed(m).ID == "" {
-		return refuse(schema.ResultNoMode, schema.ReasonUnknownMode, "/args/mode", fmt.Sprintf("there is no mode %s; the document modes lists them", m))
+		return refuse(schema.ResultNoMode, schema.ReasonUnknownMode, "/args/mode",
+			fmt.Sprintf("there is no mode %s; the document modes lists them", m))
 	}
 	all := r.params.of(m)
 	i := slices.IndexFunc(all, func(p Parameter) bool { return p.Name == name })
@@ -84,7 +85,8 @@ func (r *Runner) SetParam(m schema.ModeID, name string, v jsontext.Value) (a sch
 		for i, p := range all {
 			names[i] = p.Name
 		}
-		return refuse(schema.ResultInvCmd, schema.ReasonBadRequest, "/args/name", fmt.Sprintf("%s has no parameter %s; it has %s", m, name, cmp.Or(strings.Join(names, ", "), "none")))
+		return refuse(schema.ResultInvCmd, schema.ReasonBadRequest, "/args/name", fmt.Sprintf("%s has no parameter %s; it has %s", m, name,
+			cmp.Or(strings.Join(names, ", "), "none")))
 	}
 	p := all[i]
 	if len(v) == 0 {
@@ -134,7 +136,8 @@ func (r *Runner) ParamsSet() []ParamSet {
 func (r *Runner) Params(m schema.ModeID) []schema.ModeParam {
 	var list []schema.ModeParam
 	for _, p := range r.params.of(m) {
-		d := schema.ModeParam{Name: p.Name, Type: p.Type, Unit: p.Unit, OneOf: p.OneOf, Default: p.Default, Value: r.params.value(m, p.Name), Purpose: p.Purpose}
+		d := schema.ModeParam{Name: p.Name, Type: p.Type, Unit: p.Unit, OneOf: p.OneOf, Default: p.Default, Value: r.params.value(m, p.Name),
+			Purpose: p.Purpose}
 		if p.Type == schema.ConfigNumber || p.Type == schema.ConfigInteger {
 			d.Min, d.Max = &p.Min, &p.Max
 		}

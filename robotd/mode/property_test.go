@@ -66,7 +66,8 @@ func TestRefusedRequestChangesNothing(t *testing.T) {
 		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			untouched := d.Answer.Status == schema.StatusRejected || d.Answer.Reason == schema.ReasonUnchanged
 			if untouched && (s != was || len(d.Orders()) > 0 || d.Ended.To != "") {
-				t.Fatalf("%s %s was answered with %s %s and changed\n%+v to\n%+v, orders %v", in.Kind, in.Mode, d.Answer.Status, d.Answer.Reason, was, s, d.Orders())
+				t.Fatalf("%s %s was answered with %s %s and changed\n%+v to\n%+v, orders %v", in.Kind, in.Mode, d.Answer.Status, d.Answer.Reason, was,
+					s, d.Orders())
 			}
 		})
 	})
@@ -129,7 +130,8 @@ func TestAtMostOneModeIsAlive(t *testing.T) {
 func TestOnlyRequestLeavesSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
-			if was.Phase == Safe && s.Phase != Safe && s.Phase != None && (in.Kind != Set || d.Answer.Status != schema.StatusAccepted || f.LinkLost) {
+			if was.Phase == Safe && s.Phase != Safe && s.Phase != None && (in.Kind != Set || d.Answer.Status != schema.StatusAccepted ||
+				f.LinkLost) {
 				t.Fatalf("left safe for %s on %s", s.Phase, in.Kind)
 			}
 		})

@@ -51,7 +51,8 @@ func (s *Supervisor) set(now time.Duration, c *Config, f Facts, in Input, d *Dec
 }
 
 func (s *Supervisor) supersede(d *Decision, m schema.ModeID) {
-	s.endRequest(d, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) +
+		" came later"})
 }
 
 // switchTo begins the switch to m from any phase.
@@ -92,7 +93,8 @@ func (s *Supervisor) cancel(now time.Duration, c *Config, f Facts, in Input, d *
 		d.order(DoEndCalibration, s.Active)
 		ended.Detail = "calibration was cancelled; only calibration can follow"
 	case s.Next == c.Default:
-		no(schema.ReasonInvalidTransition, "a switch to "+string(c.Default)+" cannot be cancelled: cancelling a switch leads to "+string(c.Default))
+		no(schema.ReasonInvalidTransition, "a switch to "+string(c.Default)+" cannot be cancelled: cancelling a switch leads to "+
+			string(c.Default))
 		return
 	default:
 		if why := s.WhyNot(c, f, c.Default, nil); len(why) > 0 {
@@ -141,7 +143,8 @@ func (s *Supervisor) kill(now time.Duration, c *Config, f Facts, in Input, d *De
 		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
 		return
 	}
-	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped,
+		Detail: "the mode was killed"})
 	s.killActiveAndNext(c, d)
 	s.ByBoot, s.Req = false, in.Req
 	if f.Forbid != "" {
@@ -174,7 +177,8 @@ func (s *Supervisor) setEnabled(c *Config, in Input, d *Decision) {
 	case in.Kind == Disable && s.Status[i] == schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is disabled")
 	case in.Kind == Disable && c.Serves(in.Mode) != "":
-		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be disabled: it is the robot's "+c.Serves(in.Mode)+" mode")
+		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be disabled: it is the robot's "+
+			c.Serves(in.Mode)+" mode")
 	case in.Kind == Disable && in.Mode == s.Next:
 		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
@@ -259,7 +263,8 @@ func (s *Supervisor) WhyNot(c *Config, f Facts, m schema.ModeID, out []schema.Ve
 	if policy := c.Modes[i]; f.LinkLost {
 		switch {
 		case s.Phase == Safe || s.Next == c.Safe && s.Phase == Starting:
-			add(schema.ResultNotReady, schema.ReasonLinkLost, "no heartbeat of fleetd or of a panel arrives; when one does, send mode/set again to leave "+string(c.Safe))
+			add(schema.ResultNotReady, schema.ReasonLinkLost,
+				"no heartbeat of fleetd or of a panel arrives; when one does, send mode/set again to leave "+string(c.Safe))
 		case policy.LinkLoss != schema.LinkLossContinue && f.LostFor >= policy.LostAfter:
 			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no heartbeat of fleetd or of a panel arrives")
 		}

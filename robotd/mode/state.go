@@ -330,7 +330,8 @@ func (t Step) Restore(saved map[string]string) {
 	if hung := schema.ModeID(saved[HungKey]); hung != "" {
 		t.mode.MarkFailed(t.cfg, hung)
 		t.runner.MarkHung(hung)
-		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
+		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it",
+			"read robotd's log; mode/set "+string(hung)+" tries it again")
 	}
 }
 

@@ -30,7 +30,8 @@ func TestModeInChargeIsIntendedOnceItIsAskedFor(t *testing.T) {
 	s.Status[c.index(schema.ModeMnl)] = schema.ModeRunning
 	s.Intended, s.FellFrom, s.Reason = schema.ModeAto, schema.ModeAto, schema.ReasonNoDefaultStory
 	d := s.step(0, &c, Facts{}, Input{Kind: Set, Mode: schema.ModeMnl, Req: "a"})
-	if d.Answer.Status != schema.StatusSucceeded || d.Answer.Reason != "" || s.Intended != schema.ModeMnl || s.FellFrom != "" || s.Reason != "" || !d.List {
+	if d.Answer.Status != schema.StatusSucceeded || d.Answer.Reason != "" || s.Intended != schema.ModeMnl || s.FellFrom != "" ||
+		s.Reason != "" || !d.List {
 		t.Errorf("answer %+v; intended %s, in place of %q because of %q, shown: %v", d.Answer, s.Intended, s.FellFrom, s.Reason, d.List)
 	}
 	if d = s.step(0, &c, Facts{}, Input{Kind: Set, Mode: schema.ModeMnl, Req: "b"}); d.List || d.Answer.Reason != schema.ReasonUnchanged {

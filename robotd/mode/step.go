@@ -248,7 +248,8 @@ func (s *Supervisor) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 		if s.Phase == Starting {
 			m = s.Next
 		}
-		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost, Detail: "no heartbeat of fleetd or of a panel arrives"})
+		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost,
+			Detail: "no heartbeat of fleetd or of a panel arrives"})
 		s.killActiveAndNext(c, d)
 		s.transition(now, d, OnLinkLost)
 		s.ByBoot = false
@@ -286,7 +287,8 @@ func (s *Supervisor) linkLossApplies(c *Config, f Facts) bool {
 
 func (s *Supervisor) shutdown(now time.Duration, c *Config, d *Decision) {
 	s.System, d.List = schema.SystemStopping, true
-	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "robotd ends"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped,
+		Detail: "robotd ends"})
 	switch s.Phase {
 	case Starting:
 		s.Active = s.Next

@@ -25,8 +25,16 @@ func TestGapsBoundMessageDelay(t *testing.T) {
 		{"loop stalled long ago", func(g *Gaps) { g.Stepped(time.Second); g.Stepped(5 * time.Second) }, 6 * time.Second, 0},
 		{"silent connection without heartbeats", func(g *Gaps) { g.Opened(0); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 0},
 		{"heartbeats in time", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(2500*ms, true, c) }, 2500 * ms, 0},
-		{"command ends the silence", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(4*time.Second, false, c) }, 4 * time.Second, 3 * time.Second},
-		{"heartbeat ends the silence", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(4*time.Second, true, c) }, 4100 * ms, 3 * time.Second},
+		{"command ends the silence", func(g *Gaps) {
+			g.Opened(0)
+			g.Arrived(time.Second, true, c)
+			g.Arrived(4*time.Second, false, c)
+		}, 4 * time.Second, 3 * time.Second},
+		{"heartbeat ends the silence", func(g *Gaps) {
+			g.Opened(0)
+			g.Arrived(time.Second, true, c)
+			g.Arrived(4*time.Second, true, c)
+		}, 4100 * ms, 3 * time.Second},
 		{"fleetd offline", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)
@@ -52,7 +60,11 @@ func TestGapsBoundMessageDelay(t *testing.T) {
 			g.Expect()
 			g.Arrived(11*time.Second, false, c)
 		}, 11 * time.Second, 0},
-		{"fleetd hangs, first message", func(g *Gaps) { g.Opened(0); g.Arrived(time.Second, true, c); g.Arrived(9*time.Second, false, c) }, 9 * time.Second, 8 * time.Second},
+		{"fleetd hangs, first message", func(g *Gaps) {
+			g.Opened(0)
+			g.Arrived(time.Second, true, c)
+			g.Arrived(9*time.Second, false, c)
+		}, 9 * time.Second, 8 * time.Second},
 		{"fleetd hangs, second message", func(g *Gaps) {
 			g.Opened(0)
 			g.Arrived(time.Second, true, c)

@@ -19,8 +19,17 @@ func TestHalfOpenNeedsOnlineFleetdWithoutHeartbeats(t *testing.T) {
 		{"heartbeat just now", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Heartbeat(59 * time.Second) }, false},
 		{"heartbeat long ago", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Heartbeat(time.Second) }, true},
 		{"fleetd offline", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.SetFleetdOnline(false, time.Second) }, false},
-		{"fleetd online on the previous connection", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Closed(); e.Opened(time.Second) }, false},
-		{"fleetd online published again", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.SetFleetdOnline(true, time.Minute-1) }, true},
+		{"fleetd online on the previous connection", func(e *HalfOpen) {
+			e.Opened(0)
+			e.SetFleetdOnline(true, 0)
+			e.Closed()
+			e.Opened(time.Second)
+		}, false},
+		{"fleetd online published again", func(e *HalfOpen) {
+			e.Opened(0)
+			e.SetFleetdOnline(true, 0)
+			e.SetFleetdOnline(true, time.Minute-1)
+		}, true},
 	} {
 		e := HalfOpen{checkedAt: time.Minute - tick}
 		row.live(&e)

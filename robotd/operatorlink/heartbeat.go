@@ -85,7 +85,8 @@ func (t Step) linkChanged(d decision) {
 	t.Out.LogTransition("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
-		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a panel arrives", "see whether fleetd and the network are up")
+		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a panel arrives",
+			"see whether fleetd and the network are up")
 		t.Out.Event("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.Out.Clear("link_lost", "link")
@@ -110,7 +111,8 @@ func (t Step) learnFleetTime(client string, fleet schema.Time) {
 		}
 	}
 	if t.clock.Differs(client) {
-		t.Out.Raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
+		t.Out.Raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by",
+			"set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
 		return
 	}
 	t.Out.Clear(clockDiffers, client)
@@ -147,7 +149,8 @@ func (s *State) NoteArrival(now clock.Now, ev event.Event) {
 		if ev.Client != schema.LocalClient {
 			s.gaps.Arrived(now.Mono, false, s.cfg)
 		}
-	case event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped:
+	case event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode,
+		event.PresenceSeen, event.FleetdPresence, event.MessageDropped:
 		s.gaps.Arrived(now.Mono, false, s.cfg)
 	}
 }

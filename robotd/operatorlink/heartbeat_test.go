@@ -123,7 +123,8 @@ func TestRobotsOwnClockCountsForNothingOnceTheFleetsTimeIsKnown(t *testing.T) {
 	var h schema.Heartbeat
 	r.now += 2 * time.Second
 	r.s.Fill(&h, r.clock())
-	if want := (schema.HeartbeatClock{OffsetMS: time.Hour.Milliseconds(), Known: true}); h.Clock != want || h.Link.FleetSeq != 7 || h.Link.FleetAgeMS != 2000 || h.Link.Client != "fleetd" {
+	if want := (schema.HeartbeatClock{OffsetMS: time.Hour.Milliseconds(), Known: true}); h.Clock != want || h.Link.FleetSeq != 7 ||
+		h.Link.FleetAgeMS != 2000 || h.Link.Client != "fleetd" {
 		t.Errorf("the robot's heartbeat says %+v, %+v", h.Clock, h.Link)
 	}
 }
@@ -167,7 +168,8 @@ func TestEndOfAnOldSessionEndsNoInstance(t *testing.T) {
 	r := newRig()
 	r.beat("fleetd", 0)
 	for session, gone := range map[string]bool{"of-fleetd": true, "older": false} {
-		if client, ok := r.s.FleetdPresence(r.clock(), schema.Presence{Session: session, State: schema.PresenceOffline}); ok != gone || gone && client != "fleetd" {
+		if client, ok := r.s.FleetdPresence(r.clock(), schema.Presence{Session: session, State: schema.PresenceOffline}); ok != gone || gone &&
+			client != "fleetd" {
 			t.Errorf("session %s: %q, %v", session, client, ok)
 		}
 	}
@@ -185,7 +187,8 @@ func TestCommandIsAsLateAsTheGapBeforeItOrItsWait(t *testing.T) {
 		{what: "it waited inside robotd", read: 7 * time.Second, wantLate: 3 * time.Second},
 		{what: "the loop stalled", stalled: 6 * time.Second, wantLate: 4 * time.Second},
 		{what: "it ends a silence after a heartbeat", last: event.Heartbeat{}, wantLate: 8 * time.Second},
-		{what: "it ends a silence after fleetd came online", last: event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceOnline}}, wantLate: 8 * time.Second},
+		{what: "it ends a silence after fleetd came online", last: event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceOnline}},
+			wantLate: 8 * time.Second},
 		{what: "it ends a silence without fleetd", last: event.Delivered{}},
 	} {
 		r := newRig()

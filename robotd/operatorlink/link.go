@@ -58,9 +58,12 @@ var Table = fsm.Table[schema.LinkState, Event]{
 	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "the first heartbeat since boot arrived"},
 	{From: fsm.In(schema.LinkUp), On: OnSilent, To: schema.LinkDegraded, Why: "the next heartbeat is overdue"},
 	{From: fsm.In(schema.LinkDegraded), On: OnSteady, To: schema.LinkUp, Why: "heartbeats arrive in time again"},
-	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost, Why: "heartbeats were missing for too long, at once or in pieces"},
-	{From: fsm.In(schema.LinkNever), On: OnConnectionLost, To: schema.LinkDegraded, Why: "the connection ended while the robot was not DISABLED, and no heartbeat has arrived since boot"},
-	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnConnectionRestored, To: schema.LinkNever, Why: "that connection is back, and still no heartbeat has arrived"},
+	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost,
+		Why: "heartbeats were missing for too long, at once or in pieces"},
+	{From: fsm.In(schema.LinkNever), On: OnConnectionLost, To: schema.LinkDegraded,
+		Why: "the connection ended while the robot was not DISABLED, and no heartbeat has arrived since boot"},
+	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnConnectionRestored, To: schema.LinkNever,
+		Why: "that connection is back, and still no heartbeat has arrived"},
 	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "a heartbeat arrived; one heartbeat is not a link yet"},
 }
 

@@ -145,7 +145,8 @@ func (t Step) AbilityEnded(o *act.Effect) {
 	switch {
 	case o.Outcome == act.EntryCompleted:
 		t.clearAbilityAlert(i)
-	case o.Outcome != act.EntryFailed || o.Reason == schema.ReasonStopped || o.Reason == schema.ReasonSafetyDisabled || o.Reason == schema.ReasonSuperseded:
+	case o.Outcome != act.EntryFailed || o.Reason == schema.ReasonStopped || o.Reason == schema.ReasonSafetyDisabled ||
+		o.Reason == schema.ReasonSuperseded:
 	default:
 		id := t.abilityUnit(i)
 		t.abilities.failing[i] = true
@@ -176,7 +177,8 @@ func (t Step) breathe(l act.Lane, u *schema.Unit) {
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
 		s.breatheAt = t.Now.Mono + breatheAgain
-		t.replaceAction(l, score.Action{Unit: u.ID, EndMS: new(breathing.Milliseconds()), Do: score.LED{Pattern: "breathe", PeriodMS: breath.Milliseconds()}})
+		t.replaceAction(l, score.Action{Unit: u.ID, EndMS: new(breathing.Milliseconds()), Do: score.LED{Pattern: "breathe",
+			PeriodMS: breath.Milliseconds()}})
 	}
 }
 
@@ -218,7 +220,8 @@ func (t Step) look(l act.Lane, u *schema.Unit) {
 	}
 	if math.Abs(yaw-s.yaw) >= lookAgain {
 		s.yaw = yaw
-		t.replaceAction(l, score.Action{Unit: u.ID, TimeoutMS: new(headWithin.Milliseconds()), Do: score.Head{Axes: score.Axes{YawRad: new(yaw)}, Speed: new(speed)}})
+		t.replaceAction(l, score.Action{Unit: u.ID, TimeoutMS: new(headWithin.Milliseconds()), Do: score.Head{Axes: score.Axes{YawRad: new(yaw)},
+			Speed: new(speed)}})
 	}
 }
 

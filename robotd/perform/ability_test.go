@@ -55,17 +55,20 @@ func TestAbilitiesUseWhatNothingElseUses(t *testing.T) {
 	}{
 		{"a story that talks", talk, func(*world) {}, every, []string{"head", "led"}},
 		{"a story that turns the head", turn, func(*world) {}, still, []string{"head", "led"}},
-		{"a story that uses the LEDs later", light, func(*world) {}, []schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking, schema.AbilityBackgroundMovement}, []string{"head"}},
+		{"a story that uses the LEDs later", light, func(*world) {}, []schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking,
+			schema.AbilityBackgroundMovement}, []string{"head"}},
 		{"disabled by the safety core", talk, func(w *world) { w.facts.Safety = schema.SafetyDisabled }, still, []string{"led"}},
 		{"paused by a person", talk, pause, nil, nil},
 		{"paused by a safeguard", talk, func(w *world) { w.facts.Pause = schema.ReasonSafeguard }, nil, nil},
 		{"ato is left", talk, func(w *world) { w.state.Leave() }, nil, nil},
 		{"life takes them away", talk, func(w *world) { w.state.SetAbilities(nil) }, nil, nil},
 		{"a paused story that uses the LEDs", light, func(w *world) {
-			w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "chat", Acts: []score.Step{{Act: "talk"}}, Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"talk": talk}}
+			w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "chat", Acts: []score.Step{{Act: "talk"}},
+				Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"talk": talk}}
 			w.focus("chat", "chat-1")
 		}, every, []string{"head", "led"}},
-		{"a unit that is switched off", talk, func(w *world) { w.lanes.SetUnitDisabled("led", "it is broken") }, []schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking, schema.AbilityBackgroundMovement}, []string{"head"}},
+		{"a unit that is switched off", talk, func(w *world) { w.lanes.SetUnitDisabled("led", "it is broken") },
+			[]schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking, schema.AbilityBackgroundMovement}, []string{"head"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := alive(t, c.story)
@@ -90,7 +93,8 @@ func TestAbilityYieldsToAnAct(t *testing.T) {
 	w := alive(t, talk)
 	own := w.keys["led"]
 	lights := score.Act{ID: "lights", Actions: []score.Action{{Do: score.LED{Colour: "#20c0ff"}}, {EndMS: ms(2000), Do: score.Wait{}}}}
-	w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "shine", Acts: []score.Step{{Act: "lights"}}, Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"lights": lights}}
+	w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "shine", Acts: []score.Step{{Act: "lights"}},
+		Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"lights": lights}}
 	w.started = nil
 	w.focus("shine", "shine-1")
 	if n := count(w.started, "led"); n != 1 || w.keys["led"] == own || w.state.Performs(schema.AbilityBreathing) {
@@ -197,7 +201,8 @@ func TestHeadTurnsToPeopleAndSwaysWithoutThem(t *testing.T) {
 		t.Errorf("without people the head turned to %v", got)
 	}
 	look(1, 0.3)
-	w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "turn", Acts: []score.Step{{Act: "turn"}}, Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"turn": turn}}
+	w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "turn", Acts: []score.Step{{Act: "turn"}},
+		Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"turn": turn}}
 	w.focus("turn", "turn-1")
 	if got := look(1, 0.3); len(got) == 0 || got[len(got)-1] != 0.3 {
 		t.Errorf("after an act that used the head it turned to %v", got)

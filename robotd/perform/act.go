@@ -245,7 +245,8 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 // finishing reports whether the present act of the story or of the activity is performed to
 // its end before they pause.
 func (s *State) finishing(lanes *act.Lanes) bool {
-	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing || s.frozenFocus == auto.FreezeStory && lanes.View(activityLane).Finishing
+	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing || s.frozenFocus == auto.FreezeStory &&
+		lanes.View(activityLane).Finishing
 }
 
 // Ended takes the end of an entry of the story, of the activity, of a handler or of the safety

@@ -180,7 +180,8 @@ func (t Step) activity(id string) (s script, facts auto.Story, why string) {
 	languages := t.languagesOf(a.Languages)
 	for _, step := range a.Acts {
 		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))
-		s.acts = append(s.acts, act.Entry{Act: &whole, With: step.With, Languages: languages, OnResume: step.OnResume, FinishBeforePause: step.FinishBeforePause})
+		s.acts = append(s.acts, act.Entry{Act: &whole, With: step.With, Languages: languages, OnResume: step.OnResume,
+			FinishBeforePause: step.FinishBeforePause})
 	}
 	return s, autoStory(a.ID, len(s.acts), a.Repeat, a.OnActError), ""
 }

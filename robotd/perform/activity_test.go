@@ -22,7 +22,8 @@ func newActivityWorld(t *testing.T, repeat score.Repeat, on score.ActError) *wor
 			{ID: "greet", Acts: []score.Step{{Act: "turn"}, {Act: "smile"}}, Repeat: repeat, OnActError: on},
 			{ID: "joke", Acts: []score.Step{{Act: "smile"}}, Repeat: score.Repeat{Times: 1}},
 		},
-		Acts: map[string]score.Act{"turn": turn, "smile": {ID: "smile", Actions: []score.Action{{EndMS: ms(1000), Do: score.Face{Face: "smile"}}}}},
+		Acts: map[string]score.Act{"turn": turn,
+			"smile": {ID: "smile", Actions: []score.Action{{EndMS: ms(1000), Do: score.Face{Face: "smile"}}}}},
 	}
 	w.accept(talk)
 	w.started, w.statuses = nil, nil
@@ -79,10 +80,14 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 		want   []string
 		ended  effect.ActivityEnded
 	}{
-		{"twice", score.Repeat{Times: 2}, score.ActError{}, 0, []string{"head", "face", "head", "face"}, effect.ActivityEnded{Outcome: effect.Finished}},
-		{"a failed act is left out", score.Repeat{Times: 1}, score.ActError{}, 1, []string{"head", "face"}, effect.ActivityEnded{Outcome: effect.Finished}},
-		{"a failed act ends it", score.Repeat{Times: 1}, score.ActError{Stop: true}, 1, []string{"head"}, effect.ActivityEnded{Outcome: effect.Failed, Reason: schema.ReasonObstructed}},
-		{"a failed act is tried again", score.Repeat{Times: 1}, score.ActError{Retries: 2}, 2, []string{"head", "head", "head", "face"}, effect.ActivityEnded{Outcome: effect.Finished}},
+		{"twice", score.Repeat{Times: 2}, score.ActError{}, 0, []string{"head", "face", "head", "face"},
+			effect.ActivityEnded{Outcome: effect.Finished}},
+		{"a failed act is left out", score.Repeat{Times: 1}, score.ActError{}, 1, []string{"head", "face"},
+			effect.ActivityEnded{Outcome: effect.Finished}},
+		{"a failed act ends it", score.Repeat{Times: 1}, score.ActError{Stop: true}, 1, []string{"head"},
+			effect.ActivityEnded{Outcome: effect.Failed, Reason: schema.ReasonObstructed}},
+		{"a failed act is tried again", score.Repeat{Times: 1}, score.ActError{Retries: 2}, 2, []string{"head", "head", "head", "face"},
+			effect.ActivityEnded{Outcome: effect.Finished}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newActivityWorld(t, c.repeat, c.on)
@@ -99,7 +104,8 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 				w.pass(500 * time.Millisecond)
 			}
 			c.ended.Run = "run"
-			if started := slices.DeleteFunc(w.started, func(u string) bool { return u == "speaker" }); !slices.Equal(started, c.want) || !slices.Equal(w.ended, []effect.ActivityEnded{c.ended}) {
+			if started := slices.DeleteFunc(w.started, func(u string) bool { return u == "speaker" }); !slices.Equal(started, c.want) ||
+				!slices.Equal(w.ended, []effect.ActivityEnded{c.ended}) {
 				t.Errorf("units %v were started, it ended with %+v; want %v and %+v", started, w.ended, c.want, c.ended)
 			}
 		})
@@ -125,11 +131,13 @@ func TestStoryStaysPausedBetweenTwoActivities(t *testing.T) {
 	w.part().Activity() // life gives the focus to the next one a step later
 	w.part().StepAuto()
 	w.focus("joke", "joke-2")
-	if want := []schema.AutoStatus{schema.AutoPaused}; !slices.Equal(w.statuses, want) || !slices.Equal(w.tokens(), []string{"activity:joke-2"}) {
+	if want := []schema.AutoStatus{schema.AutoPaused}; !slices.Equal(w.statuses, want) ||
+		!slices.Equal(w.tokens(), []string{"activity:joke-2"}) {
 		t.Errorf("ato was %v, and is held by %v", w.statuses, w.tokens())
 	}
 	w.pass(2 * time.Second)
-	if want := []effect.ActivityEnded{{Run: "greet-1", Outcome: effect.Stopped, Reason: schema.ReasonStopped}, {Run: "joke-2", Outcome: effect.Finished}}; !slices.Equal(w.ended, want) {
+	if want := []effect.ActivityEnded{{Run: "greet-1", Outcome: effect.Stopped, Reason: schema.ReasonStopped},
+		{Run: "joke-2", Outcome: effect.Finished}}; !slices.Equal(w.ended, want) {
 		t.Errorf("they ended with %+v, want %+v", w.ended, want)
 	}
 	if want := []schema.AutoStatus{schema.AutoPaused, schema.AutoPerforming}; !slices.Equal(w.statuses, want) {
@@ -137,7 +145,8 @@ func TestStoryStaysPausedBetweenTwoActivities(t *testing.T) {
 	}
 	w.focus("greet", "greet-3")
 	w.focus("joke", "joke-4")
-	if want := (effect.ActivityEnded{Run: "greet-3", Outcome: effect.Stopped, Reason: schema.ReasonSuperseded}); len(w.ended) != 3 || w.ended[2] != want {
+	if want := (effect.ActivityEnded{Run: "greet-3", Outcome: effect.Stopped, Reason: schema.ReasonSuperseded}); len(w.ended) != 3 ||
+		w.ended[2] != want {
 		t.Errorf("they ended with %+v, want at last %+v", w.ended, want)
 	}
 }
@@ -153,9 +162,13 @@ func TestActivityIsFrozenWithEverythingElse(t *testing.T) {
 			w.state.AskAuto(w.order("auto", "continue", verb.ContinueStory{}), auto.Input{What: auto.Continue})
 		}},
 		{"by a safeguard", func(w *world) { w.facts.Pause = schema.ReasonSafeguard }, func(w *world) { w.facts.Pause = "" }},
-		{"by a lost link", func(w *world) { w.facts.LinkLostForAto = true; w.state.cfg.ContinueOnReturn = true }, func(w *world) { w.facts.LinkLostForAto = false }},
+		{"by a lost link", func(w *world) {
+			w.facts.LinkLostForAto = true
+			w.state.cfg.ContinueOnReturn = true
+		}, func(w *world) { w.facts.LinkLostForAto = false }},
 		{"by a handler", func(w *world) { w.state.Request("attend", "operator") }, func(w *world) {
-			w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
+			w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel,
+				ID: w.state.InterruptState().Running()[0].ID})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,7 +30,8 @@ func (t Step) AskAct(o effect.Dispatch, a verb.WholeAct) {
 		return
 	}
 	t.toInterrupts.Put(interruptInput{
-		Input:     interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: interrupt.AIInterrupter, Replaces: a.Replaces()},
+		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: interrupt.AIInterrupter,
+			Replaces: a.Replaces()},
 		requested: &requestedAct{o.Key, e, files},
 	}, o.Key, o.If)
 }

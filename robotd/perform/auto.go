@@ -21,7 +21,8 @@ func (t Step) StepAuto() (r Result) {
 	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, f, in)
 	t.updatePlaying()
 	// One transition per step: the pauses may cause another one.
-	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
+	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming &&
+		t.auto.Count() > 0 || d.Skipped
 	changed := d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0
 	if changed || d.Stuck {
 		t.keepAsked()
@@ -31,14 +32,16 @@ func (t Step) StepAuto() (r Result) {
 		t.Out.LogTransition("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {
-		t.Out.Event("auto_changed", "auto", string(d.On), string(by), effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
+		t.Out.Event("auto_changed", "auto", string(d.On), string(by), effect.Transition{From: string(d.From), To: string(d.To),
+			Reason: t.auto.Reason})
 	}
 	if o := d.Over; o.Number > 0 {
 		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed, o.Skipped})
 	}
 	t.reportFailing(d.Over)
 	if d.Skipped {
-		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), string(by), skipped{act, story.ID, story.Rev, in.Why})
+		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), string(by),
+			skipped{act, story.ID, story.Rev, in.Why})
 	}
 	switch {
 	case d.Cancel && d.Skipped:
@@ -177,7 +180,8 @@ func (t Step) Ready() (why schema.Reason, detail string, ok bool) {
 
 // autoFacts are the facts about other parts for ato.
 func (t Step) autoFacts() auto.Facts {
-	f := auto.Facts{NoStory: t.noStory, NoStoryDetail: t.noStoryDetail, Apply: schema.ApplyNow} // the delivery has waited for the right moment already
+	// the delivery has waited for the right moment already
+	f := auto.Facts{NoStory: t.noStory, NoStoryDetail: t.noStoryDetail, Apply: schema.ApplyNow}
 	moves := false
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves

@@ -30,7 +30,8 @@ func (s *State) Fill(d *schema.State, now clock.Now, people People, lanes *act.L
 		if p.Kind == auto.ByOperator {
 			by = people.Asker(p.Client, p.Person)
 		}
-		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: p.Began(now.At), NeedsContinue: p.NeedsContinue()})
+		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: p.Began(now.At),
+			NeedsContinue: p.NeedsContinue()})
 	}
 	d.Interrupts, d.Interrupters = []schema.Interrupt{}, []schema.Interrupter{}
 	for _, e := range s.interrupts.Running() {

@@ -30,7 +30,8 @@ func (t Step) reportFailing(over auto.Round) {
 		t.failing = false
 	case over.Number > 0:
 		why := cmp.Or(t.failed.Act, "an act") + ": " + cmp.Or(t.failed.Detail, t.failed.Reason.Describe().Text)
-		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why, failingHelp(t.failed.Reason))
+		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why,
+			failingHelp(t.failed.Reason))
 		t.failing = true
 	}
 }

@@ -133,7 +133,8 @@ func (t Step) handlerActEnded(id string, failed schema.Reason) {
 		switch {
 		case failed == "" || h.ending || h.skips && h.oneSucceeded:
 		case cfg.UntilCharged:
-			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and check its drive, or bring it to another charger")
+			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text,
+				"clear its way and check its drive, or bring it to another charger")
 		default:
 			t.fail(h, failed)
 		}

@@ -21,7 +21,8 @@ func (t Step) setHelp(asked bool) {
 		t.Out.Do(effect.SaveValue{Name: helpKey})
 		return
 	}
-	t.Out.Raise(helpKey, schema.AlertWarn, interrupts.Service, "a person at the robot asks for help", "go there, then send sys/ack-fault "+interrupts.Service+"; the choice "+interrupts.Done+" on the screen ends it, too")
+	t.Out.Raise(helpKey, schema.AlertWarn, interrupts.Service, "a person at the robot asks for help", "go there, then send sys/ack-fault "+
+		interrupts.Service+"; the choice "+interrupts.Done+" on the screen ends it, too")
 	t.Out.Do(effect.SaveValue{Name: helpKey, Value: "yes"})
 }
 

@@ -50,7 +50,8 @@ func (t Step) StepInterrupts() {
 	for _, e := range d.Ended {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
-		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds(), Detail: t.detail(e.ID)})
+		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome),
+			MS: e.Lasted.Milliseconds(), Detail: t.detail(e.ID)})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerRequestedActs(e, by)
 		t.endHandler(e.Handler)

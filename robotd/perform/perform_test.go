@@ -64,9 +64,11 @@ func (healthy) Unusable(string) string { return "" }
 
 func newWorld(t *testing.T) *world {
 	cfg := config.Defaults("r1")
-	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{}, hints: map[string]string{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
-		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive},
-	}}}
+	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{},
+		hints: map[string]string{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
+			{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "head", Kind: schema.UnitHead},
+			{ID: "drive", Kind: schema.UnitDrive},
+		}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(&cfg), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
 	w.signals = signal.New()
@@ -87,7 +89,8 @@ var (
 
 // accept gives ato a story that loops over acts, and enters ato.
 func (w *world) accept(acts ...score.Act) {
-	b := &score.PublishedStory{Story: score.Story{ID: "s", Repeat: score.Repeat{Loop: true}, Languages: []string{"en"}}, Acts: map[string]score.Act{}}
+	b := &score.PublishedStory{Story: score.Story{ID: "s", Repeat: score.Repeat{Loop: true}, Languages: []string{"en"}},
+		Acts: map[string]score.Act{}}
 	for _, a := range acts {
 		b.Acts[a.ID] = a
 		b.Story.Acts = append(b.Story.Acts, score.Step{Act: a.ID})
@@ -187,7 +190,9 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		{"no fault", turn, func(*Facts) {}, schema.AutoPerforming, ""},
 		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
 		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPerforming, ""},
-		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}} }, schema.AutoPaused, schema.ReasonLatched},
+		{"a stop is latched", turn, func(f *Facts) {
+			f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}}
+		}, schema.AutoPaused, schema.ReasonLatched},
 		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonNeedsReset},
 		{"the link is lost", talk, func(f *Facts) { f.LinkLostForAto = true }, schema.AutoPaused, schema.ReasonLinkLost},
 	} {
@@ -244,9 +249,11 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 		{"all of it", func(*world) {}, "service", []string{"face", "head", "speaker"}},
 		{"without a face", func(w *world) { w.body.units = w.body.units[:1] }, "service", []string{"speaker"}},
 		{"a face that it has not", func(w *world) { w.body.units[1].Faces = []string{"frown"} }, "service", []string{"head", "speaker"}},
-		{"an axis that its head has not", func(w *world) { w.body.units[2].YawRad = &schema.Range{Min: -1, Max: 1} }, "service", []string{"face", "speaker"}},
+		{"an axis that its head has not", func(w *world) { w.body.units[2].YawRad = &schema.Range{Min: -1, Max: 1} }, "service",
+			[]string{"face", "speaker"}},
 		{"standing still", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "service", []string{"face", "speaker"}},
-		{"it goes to the dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1} }, "power", []string{"drive", "face", "speaker"}},
+		{"it goes to the dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1} }, "power",
+			[]string{"drive", "face", "speaker"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -314,7 +321,8 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 			t.Errorf("step %d: alert %v and %d handlers, want %v and %d", i, alert, handlers, c.alert, c.handlers)
 		}
 	}
-	w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
+	w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel,
+		ID: w.state.InterruptState().Running()[0].ID})
 	if _, handlers := at(0.15, false, time.Hour); handlers != 0 {
 		t.Errorf("it asked again at the level at which it was cancelled")
 	}
@@ -343,13 +351,15 @@ func TestCalledOffChargeIsAskedForAgain(t *testing.T) {
 			w.state.cfg.LowBattery = c.low
 			w.accept(talk)
 			for i, level := range c.levels {
-				if hint := w.hints["battery_low"]; i > 1 && w.alerts["battery_low"] && !strings.HasPrefix(hint, "bring it to a charger, or send it with interrupt/request power; by itself it goes again below") {
+				if hint := w.hints["battery_low"]; i > 1 && w.alerts["battery_low"] &&
+					!strings.HasPrefix(hint, "bring it to a charger, or send it with interrupt/request power; by itself it goes again below") {
 					t.Errorf("at %v the hint is %q", c.levels[i-1], hint)
 				}
 				w.facts.Battery = Battery{Known: true, Share: level}
 				w.pass(time.Second)
 				if i == 0 {
-					w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
+					w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel,
+						ID: w.state.InterruptState().Running()[0].ID})
 					w.pass(time.Second)
 				}
 			}
@@ -388,13 +398,15 @@ func TestHintOfALowBatteryFitsWhatTheRobotDoes(t *testing.T) {
 	w.state.AskAuto(w.order("auto", "pause", verb.PauseStory{}), auto.Input{What: auto.Pause})
 	w.facts.Battery = Battery{Known: true, Share: 0.1}
 	w.pass(time.Second)
-	if got, want := w.hints["battery_low"], "it waits, because the story is paused by op1; auto/continue with token "; !strings.HasPrefix(got, want) {
+	if got, want := w.hints["battery_low"], "it waits, because the story is paused by op1; auto/continue with token "; !strings.HasPrefix(
+		got, want) {
 		t.Errorf("while the story is paused the hint is %q, want %q", got, want)
 	}
 	w = newWorld(t) // in another mode
 	w.facts.Safety, w.facts.Battery = schema.SafetyDisabled, Battery{Known: true, Share: 0.1}
 	w.pass(time.Second)
-	if got, want := w.hints["battery_low"], "set it to ato (mode/set ato) and enable it (safety/enable), so that"; !strings.HasPrefix(got, want) {
+	if got, want := w.hints["battery_low"], "set it to ato (mode/set ato) and enable it (safety/enable), so that"; !strings.HasPrefix(
+		got, want) {
 		t.Errorf("in mnl the hint is %q, want %q", got, want)
 	}
 }
@@ -418,7 +430,8 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	if v := ask(turns); v.Status != schema.StatusAccepted || len(w.state.InterruptState().Running()) != 1 {
 		t.Errorf("another: %+v, of interrupts %+v", v, w.state.InterruptState().Running())
 	}
-	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded || w.replies["k2"].Status != schema.StatusSuperseded {
+	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded ||
+		w.replies["k2"].Status != schema.StatusSuperseded {
 		t.Errorf("with clear: %+v, and those before %+v %+v", v, w.replies["k1"].Verdict, w.replies["k2"].Verdict)
 	}
 	w.done("head")

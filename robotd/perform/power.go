@@ -62,7 +62,8 @@ func (t Step) Power() {
 		t.Out.Clear("battery_low", interrupt.PowerInterrupter)
 	case low && (!p.low || p.hint != t.lowHint()):
 		p.low, p.hint = true, t.lowHint()
-		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter, "the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", p.hint)
+		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter, "the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+
+			" %", p.hint)
 	}
 	h, _ := t.cfg.Handler(powerHandler)
 	switch {
@@ -153,7 +154,8 @@ func (t Step) charge(h *runningHandler, cfg *config.Handler) {
 	case h.actsOver && b.Share > h.highest:
 		h.highest, h.rose = b.Share, t.Now.Mono
 	case h.actsOver && t.Now.Mono-h.rose >= chargeStalls:
-		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger", "check that the charger has power and the robot stands on it, or bring it to another charger")
+		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger",
+			"check that the charger has power and the robot stands on it, or bring it to another charger")
 	case h.actsOver:
 	case h.going && !t.mayMove():
 		h.going = false

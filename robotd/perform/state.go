@@ -66,7 +66,8 @@ type (
 
 // New returns a state in which nothing is performed.
 func New(cfg *config.Config) State {
-	return State{cfg: cfg, interrupts: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}, abilities: abilities{yaw: anywhere}}
+	return State{cfg: cfg, interrupts: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried},
+		abilities: abilities{yaw: anywhere}}
 }
 
 // Step is the part of one step of the robot that concerns the performance.

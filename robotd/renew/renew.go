@@ -117,11 +117,13 @@ func alert(s State, c Certificate, now time.Time) Alert {
 	again := "enrol the robot again with a new token before then"
 	switch left := c.NotAfter.Sub(now); {
 	case left <= 0:
-		return Alert{schema.AlertCritical, "the robot's certificate expired on " + day(c.NotAfter), "make a token with fleetd robot enrol " + c.Robot}
+		return Alert{schema.AlertCritical, "the robot's certificate expired on " + day(c.NotAfter), "make a token with fleetd robot enrol " +
+			c.Robot}
 	case left < urgent && s.Failures > 0:
 		return Alert{schema.AlertError, "the robot's certificate expires on " + day(c.NotAfter) + " and is not renewed: " + s.LastError, again}
 	case s.Failures >= failuresToAlert:
-		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; the certificate expires on " + day(c.NotAfter)}
+		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError,
+			"see whether fleetd can be reached from the robot; the certificate expires on " + day(c.NotAfter)}
 	}
 	return Alert{}
 }

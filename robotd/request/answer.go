@@ -64,7 +64,8 @@ func (t Step) Saved(ev event.RequestsSaved) {
 				t.remove(e)
 				t.unmarkSeq(e)
 				t.toErase = append(t.toErase, k) // it may have been written in part
-				t.refuse(v, e.rec.Client, e.rec.ID, schema.Verdict{Reason: ev.Refused, Detail: "the robot could not write the command down, so it was not begun"})
+				t.refuse(v, e.rec.Client, e.rec.ID, schema.Verdict{Reason: ev.Refused,
+					Detail: "the robot could not write the command down, so it was not begun"})
 			}
 			continue
 		}
@@ -99,7 +100,8 @@ func (t Step) unwritten(k command.Key) {
 
 func (t Step) expire(e *entry) {
 	e.transition(OnExpired)
-	t.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"})
+	t.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
+		Detail: "its time to live ended before it was begun"})
 }
 
 // outcome processes the result of a command, which the state document with this number shows.
@@ -148,7 +150,8 @@ func (t Step) supersede(e *entry) {
 	for _, old := range slices.Clone(t.open) {
 		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.transition(OnSuperseded) {
 			old.refs = refsTo(e)
-			t.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"})
+			t.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word +
+				" came later"})
 		}
 	}
 }
@@ -346,7 +349,8 @@ func complete(v verb.Verb, ans schema.Verdict) schema.Verdict {
 // robot's state.
 func malformed(r schema.Reason) bool {
 	switch r {
-	case schema.ReasonBadRequest, schema.ReasonUnknownVerb, schema.ReasonTooBig, schema.ReasonRetainedCommand, schema.ReasonIDReuse, schema.ReasonClockSkew:
+	case schema.ReasonBadRequest, schema.ReasonUnknownVerb, schema.ReasonTooBig, schema.ReasonRetainedCommand, schema.ReasonIDReuse,
+		schema.ReasonClockSkew:
 		return true
 	}
 	return false

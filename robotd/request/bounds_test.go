@@ -29,9 +29,11 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		id := rapid.SampledFrom([]string{"safety/stop", "auto/pause", "manual/say", "mode/set"}).Draw(t, "verb")
 		v := verbOf(id)
 		word := text.Draw(t, "word")
-		args := map[string]verb.Args{"safety/stop": verb.Stop{Why: word}, "auto/pause": verb.PauseStory{Why: word}, "manual/say": verb.Say{Text: verb.Text(word)}, "mode/set": verb.SetMode{Mode: schema.ModeID(word)}}[id]
+		args := map[string]verb.Args{"safety/stop": verb.Stop{Why: word}, "auto/pause": verb.PauseStory{Why: word},
+			"manual/say": verb.Say{Text: verb.Text(word)}, "mode/set": verb.SetMode{Mode: schema.ModeID(word)}}[id]
 		payload, err := verb.Encode(v, verb.Request{Args: args,
-			Envelope: schema.Envelope{ID: strings.Repeat("k", 64), By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Session: text.Draw(t, "session"), Seq: 1 << 52}})
+			Envelope: schema.Envelope{ID: strings.Repeat("k", 64), By: text.Draw(t, "by"), Why: text.Draw(t, "why"),
+				Session: text.Draw(t, "session"), Seq: 1 << 52}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +44,8 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		out = append(out, s.at(now, saved("", command.KeyOf(client, strings.Repeat("k", 64))))...)
 		for _, e := range out {
 			if p, ok := e.(effect.Dispatch); ok {
-				out = append(out, s.at(now, ends(p.Key, schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}))...)
+				out = append(out, s.at(now, ends(p.Key, schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word,
+					Pointer: "/args/" + id}))...)
 			}
 		}
 		for _, e := range out {
@@ -68,7 +71,8 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 		s := Restore(1, nil, nil)
 		out := s.at(clock.Now{}, arrives(event.Command{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}))
 		p, ok := out[0].(effect.Dispatch)
-		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxShortText || len(p.Why) > schema.MaxShortText || len(p.Args.(verb.Stop).Why) > schema.MaxShortText {
+		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxShortText || len(p.Why) > schema.MaxShortText ||
+			len(p.Args.(verb.Stop).Why) > schema.MaxShortText {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
 		if known := len(payload) <= maxStopBytes; known && p.ID != "k1" {
@@ -94,7 +98,8 @@ func TestFullDiskEvictsOldAnswers(t *testing.T) {
 	ask("new")
 	out := s.at(clock.Now{}, saved(schema.ReasonNoSpace, "op1/new"))
 	save, ok := out[0].(effect.SaveRequests)
-	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
+	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 ||
+		save.Put[len(save.Put)-1].ID != "new" {
 		t.Fatalf("on a full disk: %+v", out)
 	}
 	if out = s.at(clock.Now{}, saved("", "op1/new")); len(out) != 1 || out[0].(effect.Dispatch).ID != "new" {

@@ -46,12 +46,14 @@ type verdict struct {
 }
 
 func newSimulation(t *rapid.T) *simulation {
-	sim := &simulation{t: t, boot: 1, disk: map[command.Key]command.Record{}, arrived: map[command.Key]int{}, performed: map[command.Key]int{}, final: map[command.Key]verdict{}, unsaved: map[command.Key]bool{}, newest: map[string]int64{}}
+	sim := &simulation{t: t, boot: 1, disk: map[command.Key]command.Record{}, arrived: map[command.Key]int{}, performed: map[command.Key]int{},
+		final: map[command.Key]verdict{}, unsaved: map[command.Key]bool{}, newest: map[string]int64{}}
 	sim.s = Restore(1, nil, nil)
 	return sim
 }
 
-var verbs = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
+var verbs = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"},
+	{"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
 
 func (sim *simulation) step(do func(Step)) {
 	sim.now.Wall = noon.Add(sim.now.Mono)
@@ -207,7 +209,8 @@ func (sim *simulation) endOne() {
 	}
 	k := sim.performing[0]
 	sim.performing = sim.performing[1:]
-	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).Draw(sim.t, "status")
+	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).
+		Draw(sim.t, "status")
 	if status == schema.StatusAccepted {
 		sim.performing = append(sim.performing, k)
 	}
@@ -274,7 +277,8 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		record := s.at(now, ask)[0].(effect.SaveRequests).Put[0]
 		s.at(now, saved("", "op1/k1"))
 		if rapid.Bool().Draw(t, "ended") {
-			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).Draw(t, "status")
+			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).
+				Draw(t, "status")
 			reason := rapid.SampledFrom([]schema.Reason{"", schema.ReasonUnchanged, schema.ReasonUnknownMode}).Draw(t, "reason")
 			out := s.at(now, ends("op1/k1", schema.Verdict{Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}))
 			record = out[0].(effect.SaveRequests).Put[0]
@@ -288,7 +292,8 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		}
 		a := first[0].(SendAck).Ack
 		if record.Answer.Status == "" {
-			record.Answer = command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}}
+			record.Answer = command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady,
+				Reason: schema.ReasonRestarted, Detail: a.Detail}}
 		}
 		got := command.Answer{Verdict: schema.Verdict{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}}
 		if !reflect.DeepEqual(got, record.Answer) || !a.Dup {

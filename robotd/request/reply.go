@@ -79,7 +79,8 @@ func (t Step) CancelAfterDisconnect(o effect.Dispatch) bool {
 	if o.Arrived >= t.Report.SessionEnded() || o.Client == schema.LocalClient {
 		return false
 	}
-	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
+	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost,
+		Detail: "the connection broke before it was begun; ask again"})
 	return true
 }
 
@@ -88,7 +89,8 @@ func (t Step) CancelAfterDisconnect(o effect.Dispatch) bool {
 func (t Step) Revoke(in effect.Revoke) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.To == in.Key {
-			r.Verdict, r.Lease = schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: in.Detail, Refs: in.By}, in.Lease
+			r.Verdict, r.Lease = schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: in.Detail, Refs: in.By},
+				in.Lease
 			return
 		}
 	}
@@ -104,7 +106,8 @@ func (s *State) CancelLater(by, target command.Key) {
 func (s *State) answerCancels(target command.Key, r schema.Verdict) {
 	answer := schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
-		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
+		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id",
+			Detail: "it ended by itself: " + string(r.Status)}
 	}
 	s.cancels = slices.DeleteFunc(s.cancels, func(c pendingCancel) bool {
 		if c.target != target {

@@ -76,7 +76,8 @@ func (t Step) removal(a alert) string {
 	if a.verb != verb.LiveStop {
 		topic = "robots/" + t.Robot + "/" + topic
 	}
-	publish := "Without fleetd, publish an empty retained message on " + schema.DefaultNamespace.Root() + topic + " (" + string(schema.DefaultNamespace) + " is the default of --namespace)"
+	publish := "Without fleetd, publish an empty retained message on " + schema.DefaultNamespace.Root() + topic + " (" +
+		string(schema.DefaultNamespace) + " is the default of --namespace)"
 	switch {
 	case a.verb == verb.LiveStop:
 		return fleetd + publish + " when all robots may stop: that message is a stop of all of them, too. This alert ends with the connection"

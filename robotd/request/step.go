@@ -43,7 +43,8 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 	case !known:
 		why = schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)}
 	case len(problems) > 0:
-		why = schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)}
+		why = schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " +
+			quote(a.Payload)}
 	default:
 		why = t.take(v, a, &req, overtaken, late, inForce)
 	}
@@ -70,7 +71,8 @@ func (t Step) take(
 			t.resend(e)
 			return refused
 		case e != nil:
-			return schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"}
+			return schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) +
+				" before; give each command its own"}
 		}
 	}
 
@@ -120,7 +122,8 @@ func (t Step) take(
 	e.transition(OnTake)
 	t.save(forget, e.rec)
 	if overtaken && e.transition(OnStopped) {
-		t.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"})
+		t.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped,
+			Detail: "a stop that was sent later arrived before it was performed"})
 	}
 	return refused
 }
@@ -157,15 +160,20 @@ func (t Step) checkAge(v verb.Verb, req verb.Request, late time.Duration) (expir
 	case req.TS == 0 || !t.ClockKnown:
 		if unchecked = req.TS != 0; ttl > 0 && age > ttl {
 			return 0, unchecked, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
-				Detail: fmt.Sprintf("it may have waited %d ms on the network or in the robot, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
+				Detail: fmt.Sprintf("it may have waited %d ms on the network or in the robot, and its time to live is %d ms: send it again under "+
+					"another id, and with a ts by the fleet's clock if there is one", age, ttl)}
 		}
 	default:
 		age = int64(t.Now.Wall.Add(t.FleetOffset) - req.TS)
 		if age < -maxClockSkew.Milliseconds() {
-			return 0, unchecked, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
+			return 0, unchecked, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew,
+				Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
 		if ttl > 0 && age > ttl {
-			return 0, unchecked, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms: send it again under another id, with the present time as ts or without one", age, ttl)}
+			return 0, unchecked, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
+				Detail: fmt.Sprintf(
+					"it is %d ms old, and its time to live is %d ms: send it again under another id, with the present time as ts or without one", age,
+					ttl)}
 		}
 	}
 	if ttl > 0 {
@@ -245,8 +253,10 @@ func (t Step) CancelWaiting(in effect.CancelWaiting) { t.cancelWaiting(in.Detail
 func (t Step) newEntry(v verb.Verb, a event.Command, req verb.Request, sum [32]byte) *entry {
 	t.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: t.Now.Mono, ackID: req.ID}
-	e.rec = command.Record{N: t.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: t.Now.Wall, SHA256: sum}
-	e.dispatch = effect.Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If, Arrived: t.Now.Mono}
+	e.rec = command.Record{N: t.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)),
+		By: req.By, Session: req.Session, Seq: req.Seq, At: t.Now.Wall, SHA256: sum}
+	e.dispatch = effect.Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If,
+		Arrived: t.Now.Mono}
 	return e
 }
 
@@ -311,7 +321,8 @@ func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, unche
 	case id == ping:
 		ans.Detail = echo
 	case e == nil:
-		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+of+" is in the journal: it was not accepted, or it is too old")
+		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+of+
+			" is in the journal: it was not accepted, or it is too old")
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
 		ans.Detail = "it waits and has not begun; its answer follows"
 	case id == query:
@@ -329,7 +340,8 @@ func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, unche
 	if !fails {
 		t.markSeq(client, v.Group, req.Session, req.Seq)
 	}
-	t.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status, Reason: ans.Reason}
+	t.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status,
+		Reason: ans.Reason}
 	a := ack(id, req.ID, complete(v, ans))
 	a.Refs, a.UncheckedAge = about, uncheckedAge
 	t.answer(SendAck{Client: client, Ack: a})

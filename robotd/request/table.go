@@ -44,7 +44,8 @@ var Phases = []Phase{Received, Saving, Dispatched, Working, Acknowledged, Done, 
 // arrival or that repeats another one never enters it.
 var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Received), On: OnTake, To: Saving, Why: "the record must be on disk before the command takes effect"},
-	{From: fsm.In(Received), On: OnTakeNow, To: Dispatched, Why: "a stop waits for nothing; a command that changes nothing needs no record before it is performed or answered"},
+	{From: fsm.In(Received), On: OnTakeNow, To: Dispatched,
+		Why: "a stop waits for nothing; a command that changes nothing needs no record before it is performed or answered"},
 
 	{From: fsm.In(Saving), On: OnSaved, To: Dispatched, Why: "the record is on disk; now it may have an effect"},
 	{From: fsm.In(Saving), On: OnUnsaved, To: Refused, Why: "without a record a restart could do it twice"},
@@ -61,5 +62,6 @@ var Table = fsm.Table[Phase, Event]{
 
 	{From: fsm.In(Done), On: OnRevoked, To: Done, Why: "what it granted was taken away; the sender is notified under the same id"},
 
-	{From: fsm.In(Saving, Dispatched, Working, Acknowledged), On: OnRestart, To: Done, Why: "it is unknown how far it got; the robot starts from rest"},
+	{From: fsm.In(Saving, Dispatched, Working, Acknowledged), On: OnRestart, To: Done,
+		Why: "it is unknown how far it got; the robot starts from rest"},
 }

@@ -49,7 +49,8 @@ func TestModeCommandsAnswerWithSupervisorCodes(t *testing.T) {
 			t.Errorf("%s %s %s: got %q, want %q", c.verb, c.status, c.reason, got, c.want)
 		}
 	}
-	if got := complete(verbOf("mode/set"), schema.Verdict{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonForbidden}); got.Result != schema.ResultNoMode {
+	if got := complete(verbOf("mode/set"), schema.Verdict{Status: schema.StatusRejected, Result: schema.ResultNoMode,
+		Reason: schema.ReasonForbidden}); got.Result != schema.ResultNoMode {
 		t.Errorf("the mode supervisor's result was replaced by %q", got.Result)
 	}
 }

@@ -82,7 +82,8 @@ func (w *world) play(t *testing.T, line string) string {
 	case "cmd", "retained":
 		group, verb, _ := strings.Cut(words[1], "/")
 		_, payload, _ := strings.Cut(line, words[1])
-		ev := event.Command{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, at, strings.TrimSpace(payload))), Retained: word == "retained"}
+		ev := event.Command{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, at, strings.TrimSpace(payload))),
+			Retained: word == "retained"}
 		do = func(t Step) { t.Arrive(ev, false, w.late, nil) }
 	case "saved":
 		do = saved("", keys...)
@@ -166,7 +167,8 @@ func formatAck(a schema.Ack) string {
 		id = *a.ID
 	}
 	words := []string{id, a.Verb, string(a.Status)}
-	for _, w := range []struct{ name, v string }{{"result", string(a.Result)}, {"reason", string(a.Reason)}, {"retry", string(a.Retry)}, {"pointer", a.Pointer}} {
+	for _, w := range []struct{ name, v string }{{"result", string(a.Result)}, {"reason", string(a.Reason)}, {"retry", string(a.Retry)},
+		{"pointer", a.Pointer}} {
 		if w.v != "" {
 			words = append(words, w.name+"="+w.v)
 		}

@@ -32,7 +32,8 @@ type assets struct {
 
 // openAssets makes the folder contain exactly the files of the saved contents, and returns
 // which of the large files are complete. Partial downloads stay as they are.
-func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
+func openAssets(data string, kept map[sign.Kind]delivery.Persisted,
+	blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
 	dir := filepath.Join(data, assetsDir)
 	a := &assets{dir: dir, incoming: incoming{filepath.Join(dir, incomingDir)}, kept: map[sign.Kind][]score.Asset{}}
 	if err := os.MkdirAll(a.incoming.dir, 0o700); err != nil {

@@ -93,7 +93,8 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, assetsDir)); err != nil {
 		t.Fatal(err)
 	}
-	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
+	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: with("c", gong)},
+		Blobs: []delivery.Blob{blob("c"), gong}}}
 	if err := s.save([]effect.Save{save}); err == nil {
 		t.Error("a file that could not be written was kept")
 	}
@@ -122,7 +123,8 @@ func TestLostFileOfThePreviousContentDoesNotPreventASave(t *testing.T) {
 	for _, c := range []struct {
 		kept    delivery.Persisted
 		refused bool
-	}{{delivery.Persisted{Previous: lost}, false}, {delivery.Persisted{Active: lost, Previous: lost}, true}, {delivery.Persisted{Staged: lost}, true}} {
+	}{{delivery.Persisted{Previous: lost}, false}, {delivery.Persisted{Active: lost, Previous: lost}, true},
+		{delivery.Persisted{Staged: lost}, true}} {
 		err := s.save([]effect.Save{effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: c.kept}}})
 		if (err != nil) != c.refused {
 			t.Errorf("%+v: %v", c.kept, err)

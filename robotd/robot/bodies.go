@@ -65,7 +65,8 @@ func (c *Config) newBody(waits func(what string), log *slog.Logger) (driver.Driv
 		language = c.Languages[0]
 	}
 	return bus.New(bus.Config{
-		URL: c.Body.Bus, Dial: c.Body.Dial, Adapters: c.Body.Adapters, Robot: c.ID, Language: language, Assets: assets, Logger: log.With("connection", "bus"),
+		URL: c.Body.Bus, Dial: c.Body.Dial, Adapters: c.Body.Adapters, Robot: c.ID, Language: language, Assets: assets,
+		Logger: log.With("connection", "bus"),
 		Waiting: func(what string) {
 			waits(what)
 			c.ServiceManager.tell(tellStatus + schema.SanitizeText("starting: "+what))

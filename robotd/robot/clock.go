@@ -34,7 +34,8 @@ func openClock(data string, log *slog.Logger) *certificateClock {
 	if err != nil {
 		log.Warn("saved fleet time not read", "error", err)
 	}
-	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), lowerBound: identity.TimeLowerBound{Built: build.Time(), FleetTime: saved}, kept: saved}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1),
+		lowerBound: identity.TimeLowerBound{Built: build.Time(), FleetTime: saved}, kept: saved}
 }
 
 func (c *certificateClock) now() time.Time {

@@ -49,7 +49,8 @@ func TestConsoleKeepsUpTheLinkOfItsRobotOnly(t *testing.T) {
 		for _, m := range s.op.Inbox("troupe/v1/robots/+/state") {
 			newest[m.Topic], _ = schema.Decode[schema.State](m.Payload)
 		}
-		if d := newest["troupe/v1/robots/r1/state"]; d.Link.State != schema.LinkUp || d.Link.Client != "console-r1" || d.Mode.Active != schema.ModeMnl || len(d.Alerts) > 0 {
+		if d := newest["troupe/v1/robots/r1/state"]; d.Link.State != schema.LinkUp || d.Link.Client != "console-r1" ||
+			d.Mode.Active != schema.ModeMnl || len(d.Alerts) > 0 {
 			t.Errorf("r1 with a console: %+v in %s, alerts %+v", d.Link, d.Mode.Active, d.Alerts)
 		}
 		if d := newest["troupe/v1/robots/r2/state"]; d.Link.State != schema.LinkLost || d.Link.Client != "fleetd" {

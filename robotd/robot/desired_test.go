@@ -169,7 +169,8 @@ func TestConfigurationAppliesAfterRestartWithoutNetwork(t *testing.T) {
 		}
 		s.desired("config", &d)
 		reported(s, "config", func(r schema.ReportedConfig) bool {
-			return r.DesiredRev == 1 && r.Phase == schema.DeployActive && len(r.Applied) == 2 && len(r.Rejected) == 2 && len(r.RestartNeeded) == 1 && r.RestartNeeded[0] == "languages"
+			return r.DesiredRev == 1 && r.Phase == schema.DeployActive && len(r.Applied) == 2 && len(r.Rejected) == 2 && len(r.RestartNeeded) == 1 &&
+				r.RestartNeeded[0] == "languages"
 		})
 		s.desired("mode", &schema.DesiredMode{Rev: 1, FleetID: "fleetd", Mode: schema.ModeStr, Apply: schema.ApplyModeNow, TS: 1})
 		reported(s, "mode", func(r schema.ReportedMode) bool { return r.DesiredRev == 1 && r.Phase == schema.DeployActive })
@@ -202,7 +203,8 @@ func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
-		s.desired("places", &schema.DesiredSet{Rev: 1, FleetID: "fleetd", TS: 1, Set: &schema.ContentPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
+		s.desired("places", &schema.DesiredSet{Rev: 1, FleetID: "fleetd", TS: 1, Set: &schema.ContentPin{ID: "hall", Rev: 1, SHA256: sum,
+			Size: int64(len(data))}})
 		reported(s, "places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
@@ -256,7 +258,8 @@ func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 		s.shutDown()
 		var said bool
 		for line := range strings.Lines(log.String()) {
-			said = said || strings.Contains(line, "level=WARN") && strings.Contains(line, "key "+d.Sig.Key+" is not trusted") && strings.Contains(line, "--trust-key")
+			said = said || strings.Contains(line, "level=WARN") && strings.Contains(line, "key "+d.Sig.Key+" is not trusted") &&
+				strings.Contains(line, "--trust-key")
 		}
 		if !said {
 			t.Errorf("the log does not say which key was refused, and what to do:\n%s", log.String())
@@ -272,10 +275,12 @@ func TestUnreadableTrustedKeysPreventTheStart(t *testing.T) {
 	if _, err := load(t, "", "--id", "r1", "--data", dir); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a damaged file of keys: %v", err)
 	}
-	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--signing", "require"); err == nil || !strings.Contains(err.Error(), "no key is trusted") {
+	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--signing", "require"); err == nil ||
+		!strings.Contains(err.Error(), "no key is trusted") {
 		t.Errorf("signing is required and no key is trusted: %v", err)
 	}
-	cfg, err := load(t, "signing: warn\nprobation: 20s\n", "--id", "r1", "--data", t.TempDir(), "--probation", "30s", "--link-loss-ato", "continue")
+	cfg, err := load(t, "signing: warn\nprobation: 20s\n", "--id", "r1", "--data", t.TempDir(), "--probation", "30s", "--link-loss-ato",
+		"continue")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ type Computer struct {
 // ThisComputer is the one that the program runs on.
 func ThisComputer() Computer {
 	return Computer{
-		Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Load: host.LoadAverage, Processors: runtime.NumCPU(), Free: host.FreeBytes, Sync: (*os.File).Sync,
+		Now: time.Now, Built: build.Time(), Synchronised: host.ClockSynchronised, Load: host.LoadAverage, Processors: runtime.NumCPU(),
+		Free: host.FreeBytes, Sync: (*os.File).Sync,
 		Find:   func(program string) error { _, err := exec.LookPath(program); return err },
 		Sounds: "/dev/snd",
 	}
@@ -56,7 +57,8 @@ const (
 func Examine(ctx context.Context, c Config, unread error, on Computer) finding.List {
 	x := examination{c: c, on: on}
 	if unread != nil {
-		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all. What depends on them was not examined: run this again then")
+		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they "+
+			"come from; robotd --help lists all. What depends on them was not examined: run this again then")
 	} else {
 		x.ok("settings", "robot "+c.ID)
 	}
@@ -122,7 +124,8 @@ func (x *examination) processor() {
 	case err != nil:
 		x.ok("processor", fmt.Sprintf("%d processors; the load average is unknown: %v", x.on.Processors, err))
 	case average > float64(busyLoad*x.on.Processors):
-		x.warn("processor", says, "programs wait for a processor, and an adapter that waits is silent for robotd: see with top what runs, and start robotd and the adapters with a higher priority (sudo nice -n -5, or Nice=-5 in their services)")
+		x.warn("processor", says, "programs wait for a processor, and an adapter that waits is silent for robotd: see with top what runs, and "+
+			"start robotd and the adapters with a higher priority (sudo nice -n -5, or Nice=-5 in their services)")
 	default:
 		x.ok("processor", says)
 	}
@@ -139,19 +142,23 @@ func (x *examination) disk() {
 	const owner = "give it to the user that runs robotd, or run this as that user"
 	switch room := x.on.Free(dir); {
 	case errors.Is(err, syscall.EROFS):
-		x.fail("disk", "nothing can be written to "+dir+": "+err.Error(), "see in the kernel's log (dmesg) why its file system is read-only, and mount it writable; a worn-out card has to be replaced")
+		x.fail("disk", "nothing can be written to "+dir+": "+err.Error(),
+			"see in the kernel's log (dmesg) why its file system is read-only, and mount it writable; a worn-out card has to be replaced")
 	case errors.Is(err, fs.ErrPermission):
 		x.fail("disk", "nothing can be written to "+dir+": "+err.Error(), owner)
 	case errors.Is(err, syscall.ENOSPC) || err == nil && room < freeLeast:
-		x.fail("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20), "make room; the robot refuses commands that it cannot write down, and obeys stops only")
+		x.fail("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20),
+			"make room; the robot refuses commands that it cannot write down, and obeys stops only")
 	case err != nil:
 		x.fail("disk", err.Error(), "see whether the disk is broken: the kernel's log (dmesg) says")
 	case errors.Is(none, fs.ErrNotExist):
-		x.warn("disk", "the data directory "+x.c.dir()+" does not exist yet", "robotd makes it; if the robot ran before, name its directory with --data")
+		x.warn("disk", "the data directory "+x.c.dir()+" does not exist yet",
+			"robotd makes it; if the robot ran before, name its directory with --data")
 	case room < freeEnough:
 		x.warn("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room for stories with sounds: at least 512 MiB")
 	case took > syncSlow:
-		x.warn("disk", fmt.Sprintf("writing to %s took %d ms", dir, took.Milliseconds()), "each command waits for the disk: use a faster one, or see what else writes to it")
+		x.warn("disk", fmt.Sprintf("writing to %s took %d ms", dir, took.Milliseconds()),
+			"each command waits for the disk: use a faster one, or see what else writes to it")
 	default:
 		x.ok("disk", fmt.Sprintf("%s is written in %d ms, %d MiB are free", dir, took.Milliseconds(), room>>20))
 	}
@@ -178,7 +185,8 @@ func (x *examination) identity() {
 		return
 	case errors.Is(err, identity.ErrNone):
 		if x.c.Password == "" {
-			x.fail("identity", "the robot has neither a certificate nor a password for "+x.c.Broker, "make a token with fleetd robot enrol, then robotd enrol; or give --password-file")
+			x.fail("identity", "the robot has neither a certificate nor a password for "+x.c.Broker,
+				"make a token with fleetd robot enrol, then robotd enrol; or give --password-file")
 			return
 		}
 		x.ok("identity", "the robot has a password and no certificate")
@@ -199,8 +207,10 @@ func (x *examination) identity() {
 	case now.After(leaf.NotAfter):
 		x.fail("identity", "the certificate of "+who.Robot+" expired on "+leaf.NotAfter.UTC().Format(time.DateOnly), again)
 	case now.Before(leaf.NotBefore):
-		x.fail("identity", "the certificate of "+who.Robot+" is valid only from "+leaf.NotBefore.UTC().Format(time.DateOnly), "see whether the clock is right")
-	case now.After(renew.Due(renew.Certificate{Robot: who.Robot, Serial: who.Serial(), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter}).Add(24 * time.Hour)):
+		x.fail("identity", "the certificate of "+who.Robot+" is valid only from "+leaf.NotBefore.UTC().Format(time.DateOnly),
+			"see whether the clock is right")
+	case now.After(renew.Due(renew.Certificate{Robot: who.Robot, Serial: who.Serial(), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter}).
+		Add(24 * time.Hour)):
 		x.warn("identity", until+", and it should have been renewed", "see whether robotd runs and reaches fleetd: robotd renew")
 	default:
 		x.ok("identity", until)
@@ -221,7 +231,8 @@ func readable(path string) bool {
 func (x *examination) sound() {
 	const where = "; or let the speaker's adapter run where there is one"
 	if _, err := os.Stat(x.on.Sounds); err != nil {
-		x.warn("sound", "this computer has no sound device: "+err.Error(), "connect one if the robot's speaker plays here, or it stays silent"+where)
+		x.warn("sound", "this computer has no sound device: "+err.Error(), "connect one if the robot's speaker plays here, or it stays silent"+
+			where)
 		return
 	}
 	if err := x.on.Find("aplay"); err != nil {

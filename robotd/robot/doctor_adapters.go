@@ -85,7 +85,8 @@ func (x *examination) reportAdapters(v busView, adapters []string) {
 			if len(v.present) > 0 {
 				on = "there are: " + strings.Join(slices.Sorted(maps.Keys(v.present)), ", ")
 			}
-			x.fail("body", "adapter "+name+" is not on "+x.c.Body.Bus+"; "+on, "start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
+			x.fail("body", "adapter "+name+" is not on "+x.c.Body.Bus+"; "+on,
+				"start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
 		}
 	}
 }

@@ -69,7 +69,8 @@ func (x *examination) broker(ctx context.Context, url string) {
 		return
 	}
 	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}
-	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Engine: c.Engine, Name: c.ID, Suffix: "doctor", Password: c.Password}, func() {})
+	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Engine: c.Engine, Name: c.ID, Suffix: "doctor",
+		Password: c.Password}, func() {})
 	if err != nil {
 		x.fail(part, url+": "+err.Error(), helpWith(err))
 		return
@@ -111,13 +112,16 @@ func helpWithTLS(err error) string {
 	case strings.Contains(text, "configure TLS"):
 		return "the robot's own files are wrong: see the finding identity, and --broker-ca"
 	case errors.As(err, &authority):
-		return "the broker's certificate is not signed by the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
+		return "the broker's certificate is not signed by the CA that this robot trusts: correct --broker-ca, or enrol the robot with the " +
+			"fleet of this broker"
 	case errors.As(err, &name):
 		return "the broker's certificate is for other names: write one of them in --broker, or give the broker a certificate for this one"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the broker's certificate has expired or is not valid yet: renew it at the broker; or the clock here is wrong: see the finding clock"
+		return "the broker's certificate has expired or is not valid yet: renew it at the broker; or the clock here is wrong: see the " +
+			"finding clock"
 	case strings.Contains(text, "remote error: tls") && strings.Contains(text, "certificate"):
-		return "the broker rejects the robot's certificate: see the finding identity; if it is valid there, enrol the robot with the fleet of this broker"
+		return "the broker rejects the robot's certificate: see the finding identity; if it is valid there, enrol the robot with the fleet of " +
+			"this broker"
 	case strings.Contains(text, "x509:") || strings.Contains(text, "remote error: tls"):
 		return "the broker and the robot do not agree about TLS: the error and the broker's log say on what"
 	case strings.Contains(text, "TLS handshake"): // it was cut off, or what came is not TLS
@@ -135,7 +139,8 @@ func (x *examination) adapters(ctx context.Context) {
 	}
 	received := make(chan link.Message, 256)
 	config := link.Config{
-		URL: b.Bus, Dial: b.Dial, ClientID: "doctor", Subscribe: []link.Subscription{{Filter: bus.RobotPresenceTopic, QoS: 1}, {Filter: bus.Out("+", bus.OutPresence), QoS: 1}},
+		URL: b.Bus, Dial: b.Dial, ClientID: "doctor", Subscribe: []link.Subscription{{Filter: bus.RobotPresenceTopic, QoS: 1},
+			{Filter: bus.Out("+", bus.OutPresence), QoS: 1}},
 		OnMessage: func(m link.Message) {
 			select {
 			case received <- m:

@@ -28,7 +28,8 @@ func (x *examination) running(ctx context.Context) {
 	s, err := page.StatusAt(ctx, at, x.c.dir())
 	switch {
 	case err != nil:
-		x.warn("robotd", "it runs, and does not say what it does: "+err.Error(), "run this as the user of robotd and with its --data; if its control loop hangs, restart it")
+		x.warn("robotd", "it runs, and does not say what it does: "+err.Error(),
+			"run this as the user of robotd and with its --data; if its control loop hangs, restart it")
 	case s.Waiting != "":
 		x.warn("robotd", s.Waiting, "robotd begins when its body is there")
 	default:

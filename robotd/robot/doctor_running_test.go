@@ -78,10 +78,12 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		"E_STOP whose cause is over": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, CauseDetail: "unit head: parrot: the adapter is gone"}
 			r.view.State.Auto.PauseHolders = []schema.Pause{{Token: "safety", NeedsContinue: true}}
-		}, "safety", "E_STOP: it waits for a reset; the cause is gone: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1; or on the robot's page", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: unit head: parrot: the adapter is gone",
+			"fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1; or on the robot's page", ""},
 		"E_STOP after a stop input": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput, LocalReset: true}
-		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input", "press the button reset on the robot's body; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input",
+			"press the button reset on the robot's body; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
 		"E_STOP with a fault": {func(r *shownRobot) {
 			r.view.State.Safety.State = schema.SafetyEStop
 			r.view.State.Units = []schema.UnitState{{ID: "head", State: "error", Detail: "it is jammed"}}
@@ -92,17 +94,23 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		}, "safety", "ENABLED: unit face: its cable is loose", "repair that", ""},
 		"a latched stop": {func(r *shownRobot) {
 			r.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1"}}
-		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON, then fleetd safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable", ""},
+		}, "safety", "a stop is latched",
+			"fleetd stop release k1 --why REASON, then fleetd safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable",
+			""},
 		"a stop that fleetd has recorded": {func(r *shownRobot) {
 			r.view.State.Safety.Latches, r.view.FleetStops = []schema.StopLatch{{ID: "k1"}}, []string{"k1"}
-		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+		}, "safety", "a stop is latched",
+			"fleetd stop release k1 --why REASON; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
 		"a stop that fleetd has recorded, and another one": {func(r *shownRobot) {
 			r.view.State.Safety.Latches, r.view.FleetStops = []schema.StopLatch{{ID: "k1"}, {ID: "k2"}}, []string{"k1"}
-		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON; after that fleetd stop release k2 --why REASON, then fleetd safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable", ""},
+		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON; after that fleetd stop release k2 --why REASON, then fleetd " +
+			"safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable", ""},
 		"latched stops after a stop input": {func(r *shownRobot) {
-			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, LocalReset: true, Latches: []schema.StopLatch{{ID: "k1"}, {ID: "k2"}}}
+			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, LocalReset: true, Latches: []schema.StopLatch{{ID: "k1"},
+				{ID: "k2"}}}
 			r.view.FleetStops = []string{"k1"}
-		}, "safety", "E_STOP: it waits for a reset", "press the button reset on the robot's body, then fleetd stop release k1 --why REASON; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+		}, "safety", "E_STOP: it waits for a reset", "press the button reset on the robot's body, then fleetd stop release k1 --why REASON; " +
+			"after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
 		"a loop that hangs": {func(r *shownRobot) { r.err = page.ErrSilent }, "robotd", "does not say what it does", "restart it", ""},
 		"a body that is not there": {func(r *shownRobot) {
 			r.view = page.View{Waiting: &page.Waiting{For: "adapter led is not there"}}
@@ -114,7 +122,8 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 			row.change(r)
 			p.serve(r)
 			for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-				if f.Part == row.part && f.Severity == finding.Warn && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, strings.ReplaceAll(row.help, "ADDRESS", p.c.Page.Listen)) && !strings.Contains(f.Help, "then ;") {
+				if f.Part == row.part && f.Severity == finding.Warn && strings.Contains(f.Detail, row.detail) &&
+					strings.Contains(f.Help, strings.ReplaceAll(row.help, "ADDRESS", p.c.Page.Listen)) && !strings.Contains(f.Help, "then ;") {
 					return
 				}
 			}

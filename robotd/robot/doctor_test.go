@@ -114,23 +114,37 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		{"none", func(*patient) {}, "", finding.OK, "", ""},
 		{"none without certificates", (*patient).anonymous, "", finding.OK, "", ""},
 		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", finding.OK, "", ""},
-		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", finding.Fail, "was built at", "set the clock"},
+		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", finding.Fail, "was built at",
+			"set the clock"},
 		{"a clock before the fleet's time", func(p *patient) {
 			if err := identity.SaveFleetTime(p.c.Data, time.Now().Add(time.Hour)); err != nil {
 				p.t.Fatal(err)
 			}
 		}, "clock", finding.Fail, "the fleet's time was", "set the clock"},
-		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", finding.Warn, "follows no source", "timesyncd"},
+		{"a clock that follows nothing", func(p *patient) {
+			p.on.Synchronised = func() (bool, error) { return false, nil }
+		}, "clock", finding.Warn, "follows no source", "timesyncd"},
 		{"a clock that nobody knows of", func(p *patient) {
 			p.on.Synchronised = func() (bool, error) { return false, errors.ErrUnsupported }
 		}, "clock", finding.Warn, "unknown", "timesyncd"},
-		{"a busy computer", func(p *patient) { p.on.Load = func() (float64, error) { return 12.34, nil } }, "processor", finding.Warn, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
-		{"a load that nobody knows", func(p *patient) { p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported } }, "", finding.OK, "", ""},
-		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", finding.Fail, "1 MiB are free", "make room"},
-		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", finding.Fail, "is full", "make room"},
-		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", finding.Warn, "100 MiB", "stories with sounds"},
-		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", finding.Fail, "nothing can be written", "user that runs robotd"},
-		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", finding.Fail, "input/output error", "dmesg"},
+		{"a busy computer", func(p *patient) {
+			p.on.Load = func() (float64, error) { return 12.34, nil }
+		}, "processor", finding.Warn, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
+		{"a load that nobody knows", func(p *patient) {
+			p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported }
+		}, "", finding.OK, "", ""},
+		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", finding.Fail, "1 MiB are free",
+			"make room"},
+		{"a disk that says that it is full", func(p *patient) {
+			p.on.Sync = func(*os.File) error { return syscall.ENOSPC }
+		}, "disk", finding.Fail, "is full", "make room"},
+		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", finding.Warn, "100 MiB",
+			"stories with sounds"},
+		{"a disk of another user", func(p *patient) {
+			p.on.Sync = func(*os.File) error { return fs.ErrPermission }
+		}, "disk", finding.Fail, "nothing can be written", "user that runs robotd"},
+		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", finding.Fail,
+			"input/output error", "dmesg"},
 		{"a slow disk", func(p *patient) {
 			late := time.Duration(0)
 			p.on.Now = func() time.Time { return time.Now().Add(late) }
@@ -174,9 +188,12 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 				p.t.Fatal(err)
 			}
 		}, "identity", finding.Fail, "others on this computer may read", "chmod 600"},
-		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", finding.Fail, "connection refused", "nothing listens there"},
-		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", finding.Fail, "broker.invalid", "name of the broker"},
-		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", finding.Fail, "certificate", "--broker-ca"},
+		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", finding.Fail, "connection refused",
+			"nothing listens there"},
+		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", finding.Fail,
+			"broker.invalid", "name of the broker"},
+		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", finding.Fail,
+			"certificate", "--broker-ca"},
 		{"a broker of another name", func(p *patient) {
 			p.c.Broker = strings.Replace(p.c.Broker, "127.0.0.1", "0.0.0.0", 1)
 		}, "broker", finding.Fail, "0.0.0.0", "for other names"},
@@ -209,8 +226,11 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		{"an adapter that hangs", func(p *patient) {
 			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"if it stays silent, restart the adapter"}`)
 		}, "body", finding.Fail, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
-		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", finding.Warn, "no sound device", "if the robot's speaker plays here"},
-		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", finding.Warn, "aplay", "apt-get install alsa-utils"},
+		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", finding.Warn, "no sound device",
+			"if the robot's speaker plays here"},
+		{"no player", func(p *patient) {
+			p.on.Find = func(string) error { return errors.New("not found") }
+		}, "sound", finding.Warn, "aplay", "apt-get install alsa-utils"},
 		{"a page that somebody else serves", func(p *patient) {
 			other, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -253,7 +273,8 @@ func TestUnreadSettingsAreFound(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	found := Examine(t.Context(), Config{}, errors.New("configuration robot.yaml: there is no setting brokr"), p.on)
-	if f := found[0]; f.Part != "settings" || f.Severity != finding.Fail || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
+	if f := found[0]; f.Part != "settings" || f.Severity != finding.Fail || !strings.Contains(f.Detail, "brokr") ||
+		!strings.Contains(f.Help, "was not examined") {
 		t.Errorf("found %+v", f)
 	}
 	for _, f := range found[1:] {

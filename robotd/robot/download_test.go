@@ -241,7 +241,8 @@ func TestPartialDownloadSurvivesRestartIfStillWanted(t *testing.T) {
 		bad := s.ring(2, megabyte)
 		fleetd.with(func() { fleetd.bodies[bad.SHA256], fleetd.asked = soundOf(3, megabyte), nil })
 		reported(s, "story", func(r schema.ReportedStory) bool {
-			return r.DesiredRev == 2 && r.Phase == schema.DeployFailed && r.Reason == schema.ReasonBadDigest && r.Retry == schema.RetryLater && r.Active != nil && r.Active.Rev == 1
+			return r.DesiredRev == 2 && r.Phase == schema.DeployFailed && r.Reason == schema.ReasonBadDigest && r.Retry == schema.RetryLater &&
+				r.Active != nil && r.Active.Rev == 1
 		})
 		fleetd.with(func() {
 			if len(fleetd.asked) != 2 {
@@ -355,7 +356,8 @@ func TestFleetdAddressComesFromTheIdentityUnlessSet(t *testing.T) {
 			t.Errorf("%q: %q, %v", given, c.Fleetd, err)
 		}
 	}
-	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--fleetd", "http://fleetd.example"); err == nil || !strings.Contains(err.Error(), "unencrypted") {
+	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--fleetd", "http://fleetd.example"); err == nil ||
+		!strings.Contains(err.Error(), "unencrypted") {
 		t.Errorf("an unencrypted fleetd address: %v", err)
 	}
 }

@@ -15,8 +15,10 @@ func TestWhatTheDriverHasLoggedIsNotLoggedForEachUnit(t *testing.T) {
 	for _, logged := range []bool{false, true} {
 		var out strings.Builder
 		h := &effectRunner{ctx: t.Context(), log: slog.New(slog.NewTextHandler(&out, nil))}
-		h.note(effect.LogTransition{Machine: "diagnosis", From: "normal", To: "disabled", Why: "parrot: the adapter is gone", Cause: "head", LoggedByDriver: logged})
-		h.logAlert(effect.LogAlert{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone", LoggedByDriver: logged})
+		h.note(effect.LogTransition{Machine: "diagnosis", From: "normal", To: "disabled", Why: "parrot: the adapter is gone", Cause: "head",
+			LoggedByDriver: logged})
+		h.logAlert(effect.LogAlert{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone",
+			LoggedByDriver: logged})
 		if n := strings.Count(out.String(), "\n"); n != 2 && !logged || n != 0 && logged {
 			t.Errorf("logged already: %t, and there are %d lines:\n%s", logged, n, out.String())
 		}

@@ -86,7 +86,8 @@ func TestFlightRecordIsSentToFleetd(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		got := <-fleetd.took
-		if got.key != "key-1" || got.size == 0 || got.has["/sample"] < 300 || got.has["/command"] < 3 || got.has["/answer"] < 2 || got.has["/order"] == 0 {
+		if got.key != "key-1" || got.size == 0 || got.has["/sample"] < 300 || got.has["/command"] < 3 || got.has["/answer"] < 2 ||
+			got.has["/order"] == 0 {
 			t.Errorf("fleetd got %+v", got)
 		}
 		if a := s.export("x2", `{"to":"slow"}`); a.Status != schema.StatusFailed || a.Reason != schema.ReasonUnavailable && a.Reason != schema.ReasonTimeout {
@@ -112,7 +113,8 @@ func TestExportSaysWhyItFailed(t *testing.T) {
 		reason schema.Reason
 		says   string
 	}{
-		{fmt.Errorf("%w: the newest record is of noon", recorder.ErrNothing), schema.ReasonUnavailable, "in the last 10m0s nothing was recorded: the newest record is of noon; ask for a longer time"},
+		{fmt.Errorf("%w: the newest record is of noon", recorder.ErrNothing), schema.ReasonUnavailable,
+			"in the last 10m0s nothing was recorded: the newest record is of noon; ask for a longer time"},
 		{recorder.ErrTooBig, schema.ReasonTooBig, "ask for a shorter time"},
 		{recorder.ErrNoRoom, schema.ReasonNoSpace, "another disk"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), schema.ReasonNoSpace, "another disk"},

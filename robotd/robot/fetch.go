@@ -48,7 +48,8 @@ type fetcher struct {
 func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttTranslator, l *loop, log *slog.Logger) *fetcher {
 	f := &fetcher{with: with, ns: p.ns, loop: l, log: log, changed: make(chan struct{}, 1),
 		wanted: map[string]int{}, asked: map[string]bool{}, arrived: map[string]bool{},
-		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Engine: c.Engine, Name: c.ID, Suffix: "blob", Password: c.Password, Logger: log.With("connection", "blob")}}
+		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Engine: c.Engine, Name: c.ID, Suffix: "blob",
+			Password: c.Password, Logger: log.With("connection", "blob")}}
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.work.Go(f.run)
 	return f

@@ -304,7 +304,8 @@ func TestFetchDoesNotWaitForTheAttemptsOfAnother(t *testing.T) {
 func TestFetchGoesToTheBrokerOfTheRobotsLink(t *testing.T) {
 	first, second := brokertest.Start(t), brokertest.Start(t)
 	addr := acceptTwo(t, brokertest.TCP(first.URL()))
-	s := startFetcher(t, first, link.Config{URL: "mqtt://" + addr, FallbackURLs: []string{second.URL()}, BackoffMin: 10 * time.Millisecond}, Config{Broker: "mqtt://" + addr})
+	s := startFetcher(t, first, link.Config{URL: "mqtt://" + addr, FallbackURLs: []string{second.URL()}, BackoffMin: 10 * time.Millisecond},
+		Config{Broker: "mqtt://" + addr})
 	if err := s.with.WaitUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}

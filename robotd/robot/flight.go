@@ -65,7 +65,8 @@ func (f *flight) reported(ev driver.Event) {
 	case driver.Done, driver.Failed:
 		f.put(recorder.Action{What: string(ev.Kind), Key: ev.Key, Reason: ev.Reason, Detail: ev.Detail})
 	case driver.Sensed:
-		f.put(recorder.Signal{Signal: string(ev.Signal), Name: ev.Name, On: ev.On, Level: body.Rounded(ev.Level), Bearing: body.Rounded(ev.Bearing)})
+		f.put(recorder.Signal{Signal: string(ev.Signal), Name: ev.Name, On: ev.On, Level: body.Rounded(ev.Level),
+			Bearing: body.Rounded(ev.Bearing)})
 	case driver.Heard:
 		f.put(recorder.Signal{Signal: "heard", On: true, Heard: ev.Heard})
 	case driver.Asks:

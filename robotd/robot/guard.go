@@ -70,7 +70,8 @@ func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s panicked: %v", c, p)}
 			g.log.Error("a mode panicked", "mode", c.Mode, "call", c.Do, "panic", p, "stack", string(debug.Stack()))
 		case took > left:
-			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s took %d ms; %d ms were left to the modes for this event", c, took.Milliseconds(), left.Milliseconds())}
+			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s took %d ms; %d ms were left to the modes for this event",
+				c, took.Milliseconds(), left.Milliseconds())}
 			g.log.Error("a mode took too long", "mode", c.Mode, "call", c.Do, "took", took, "left", left)
 		default:
 			g.counted += took

@@ -24,7 +24,8 @@ type latchWriter struct {
 }
 
 func newLatchWriter(ctx context.Context, d store, l *loop, log *slog.Logger) *latchWriter {
-	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{}), before: func(string) {}}
+	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{}),
+		before: func(string) {}}
 }
 
 // put replaces the waiting value. Only the loop calls it.

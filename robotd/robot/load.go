@@ -157,34 +157,35 @@ func (s setting) parse(v any) (any, error) {
 func environment(environ []string) (*koanf.Koanf, error) {
 	var faults []error
 	k := koanf.New(".")
-	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, EnvironFunc: func() []string { return environ }, TransformFunc: func(name, value string) (string, any) {
-		if name == envPrefix+"CONFIG" {
-			return "", nil
-		}
-		for _, s := range settings {
-			if s.variable() != name {
-				continue
+	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, EnvironFunc: func() []string { return environ },
+		TransformFunc: func(name, value string) (string, any) {
+			if name == envPrefix+"CONFIG" {
+				return "", nil
 			}
-			switch s.def.(type) {
-			case string:
-				return s.key, value
-			case []string:
-				if value != "" {
-					return s.key, strings.Split(value, ",")
+			for _, s := range settings {
+				if s.variable() != name {
+					continue
 				}
+				switch s.def.(type) {
+				case string:
+					return s.key, value
+				case []string:
+					if value != "" {
+						return s.key, strings.Split(value, ",")
+					}
+				}
+				if value == "" { // as in the file, the default stays
+					return "", nil
+				}
+				v, err := s.parse(value)
+				if err != nil {
+					faults = append(faults, fmt.Errorf("environment: %s: %w", name, err))
+					return "", nil
+				}
+				return s.key, v
 			}
-			if value == "" { // as in the file, the default stays
-				return "", nil
-			}
-			v, err := s.parse(value)
-			if err != nil {
-				faults = append(faults, fmt.Errorf("environment: %s: %w", name, err))
-				return "", nil
-			}
-			return s.key, v
-		}
-		faults = append(faults, fmt.Errorf("environment: there is no setting %s", name))
-		return "", nil
-	}}), nil)
+			faults = append(faults, fmt.Errorf("environment: there is no setting %s", name))
+			return "", nil
+		}}), nil)
 	return k, errors.Join(append(faults, err)...)
 }

@@ -24,14 +24,17 @@ var shortTimes = []float64{.0001, .0005, .001, .0025, .005, .01, .02, .05, .1, .
 // Metrics are robotd's metrics.
 var Metrics = metric.Table{Prefix: "troupe_robotd_", Rows: []metric.Row{
 	{Name: "build_info", Type: metric.Gauge, Labels: []string{"robot", "version"}, Help: "Name of the robot and version of robotd; always 1."},
-	{Name: "waiting_for_body", Type: metric.Gauge, Help: "Whether robotd waits for its body; until it has one there is nothing of the robot's state."},
+	{Name: "waiting_for_body", Type: metric.Gauge,
+		Help: "Whether robotd waits for its body; until it has one there is nothing of the robot's state."},
 	{Name: "answers", Type: metric.Gauge, Help: "Whether the control loop answers; if not, there is nothing of the robot's state."},
 
 	{Name: "loop_lateness_seconds", Type: metric.Histogram, Unit: "seconds", Buckets: shortTimes,
 		Help: "By how much the periods of the control loop began late."},
 	{Name: "loop_deadlines_missed_total", Type: metric.Counter,
-		Help: "Periods that began so late that half of the time was over after which units stop by themselves; the event deadline_missed says the same."},
-	{Name: "step_duration_seconds", Type: metric.Histogram, Unit: "seconds", Buckets: shortTimes, Help: "Time of the steps of one event of the control loop."},
+		Help: "Periods that began so late that half of the time was over after which units stop by themselves; the event deadline_missed " +
+			"says the same."},
+	{Name: "step_duration_seconds", Type: metric.Histogram, Unit: "seconds", Buckets: shortTimes,
+		Help: "Time of the steps of one event of the control loop."},
 	{Name: "disk_write_duration_seconds", Type: metric.Histogram, Unit: "seconds", Labels: []string{"result"}, Buckets: metric.Latencies,
 		Help: "Time of commits to the robot's disk; result is ok or failed."},
 	{Name: "broker_round_trip_seconds", Type: metric.Histogram, Unit: "seconds", Buckets: metric.Latencies,
@@ -45,14 +48,16 @@ var Metrics = metric.Table{Prefix: "troupe_robotd_", Rows: []metric.Row{
 	{Name: "stops_latched", Type: metric.Gauge, Help: "Latched stops."},
 	{Name: "alerts", Type: metric.Gauge, Labels: []string{"type"}, Help: "Alerts by type."},
 	{Name: "units", Type: metric.Gauge, Labels: []string{"state"}, Help: "Units of the body by state: idle, run, halt or error."},
-	{Name: "unit_temperature_celsius", Type: metric.Gauge, Unit: "celsius", Labels: []string{"unit"}, Help: "Temperature of a unit that reports one."},
+	{Name: "unit_temperature_celsius", Type: metric.Gauge, Unit: "celsius", Labels: []string{"unit"},
+		Help: "Temperature of a unit that reports one."},
 	{Name: "battery_ratio", Type: metric.Gauge, Unit: "ratio", Help: "Charge of the battery, of a body that has one."},
 	{Name: "battery_charging", Type: metric.Gauge, Help: "Whether the battery charges."},
 
 	{Name: "events_dropped_total", Type: metric.Counter, Help: "Events that were not published, because there were too many."},
 	{Name: "answers_dropped_total", Type: metric.Counter, Help: "Answers to commands that were dropped."},
 	{Name: "records_dropped_total", Type: metric.Counter, Help: "Records that the flight recorder dropped."},
-	{Name: "certificate_end_timestamp_seconds", Type: metric.Gauge, Unit: "seconds", Help: "When the robot's certificate ends, in Unix time; a robot without one has no sample."},
+	{Name: "certificate_end_timestamp_seconds", Type: metric.Gauge, Unit: "seconds",
+		Help: "When the robot's certificate ends, in Unix time; a robot without one has no sample."},
 	{Name: "disk_free_bytes", Type: metric.Gauge, Unit: "bytes", Help: "Room on the disk with the robot's data."},
 	{Name: "disk_size_bytes", Type: metric.Gauge, Unit: "bytes", Help: "Size of that disk."},
 }}
@@ -75,9 +80,11 @@ func newMeter(p Page, tick time.Duration) *meter {
 	if p.MetricsToken == "" {
 		return nil
 	}
-	late, steps, trips := Metrics.Histogram("loop_lateness_seconds"), Metrics.Histogram("step_duration_seconds"), Metrics.Histogram("broker_round_trip_seconds")
+	late, steps, trips := Metrics.Histogram("loop_lateness_seconds"), Metrics.Histogram("step_duration_seconds"),
+		Metrics.Histogram("broker_round_trip_seconds")
 	m := &meter{
-		lateness: late.WithLabelValues(), steps: steps.WithLabelValues(), trips: trips.WithLabelValues(), writes: Metrics.Histogram("disk_write_duration_seconds"),
+		lateness: late.WithLabelValues(), steps: steps.WithLabelValues(), trips: trips.WithLabelValues(),
+		writes:      Metrics.Histogram("disk_write_duration_seconds"),
 		missedAfter: report.MissedAfter * tick, temperatures: map[string]float64{},
 	}
 	m.collectors = []prometheus.Collector{late, steps, trips, m.writes}
@@ -180,7 +187,8 @@ func collectState(out *metric.Samples, s *schema.State) {
 	for _, state := range []schema.LinkState{schema.LinkNever, schema.LinkUp, schema.LinkDegraded, schema.LinkLost} {
 		out.Flag("link_state", s.Link.State == state, string(state))
 	}
-	for _, state := range []schema.SafetyState{schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop, schema.SafetyHalt,
+	for _, state := range []schema.SafetyState{schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop,
+		schema.SafetyHalt,
 		schema.SafetyEStop, schema.SafetyReset} {
 		out.Flag("safety_state", s.Safety.State == state, string(state))
 	}

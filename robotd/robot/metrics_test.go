@@ -31,7 +31,8 @@ func TestMetricsShowTheRobot(t *testing.T) {
 	m.wrote(time.Now(), errors.New("no space left"))
 	m.acknowledged(time.Now())
 	robot := &viewed{view: page.View{Snapshot: effect.Snapshot{State: &schema.State{
-		Session: "s", Safety: schema.StateSafety{State: schema.SafetyStop, Latches: []schema.StopLatch{{ID: "s1"}}}, Mode: schema.StateMode{Active: schema.ModeAto},
+		Session: "s", Safety: schema.StateSafety{State: schema.SafetyStop, Latches: []schema.StopLatch{{ID: "s1"}}},
+		Mode: schema.StateMode{Active: schema.ModeAto},
 		Link: schema.StateLink{State: schema.LinkUp}, Units: []schema.UnitState{{ID: "head", State: "error"}, {ID: "face", State: "idle"}},
 		Alerts: []schema.Alert{{Type: "disk_refuses"}}, Dropped: schema.DroppedCounters{Records: 7},
 	}}}}

@@ -131,7 +131,10 @@ func (p *mqttTranslator) state(s link.State) {
 		p.loop.send(p.ctx, event.Disconnected{Why: why, HalfOpen: errors.Is(s.Err, link.ErrHalfOpen)})
 	}
 	if s.Contested {
-		p.log.Error("another client connects under this robot's name: look for a second robot of this name, such as one with a cloned disk", "robot", p.id, "wait", s.Wait)
-		p.loop.send(p.ctx, event.DuplicateIdentity{Why: "another client connects under this robot's name, and each time the broker ends the connection of the other one"})
+		p.log.Error("another client connects under this robot's name: look for a second robot of this name, such as one with a cloned disk",
+			"robot", p.id, "wait", s.Wait)
+		p.loop.send(p.ctx,
+			event.DuplicateIdentity{Why: "another client connects under this robot's name, and each time the broker ends the connection of " +
+				"the other one"})
 	}
 }

@@ -21,7 +21,8 @@ func TestRobotLeavesABrokerWithoutFleetd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- Run(ctx, Config{ID: "r1", Broker: first.URL(), FallbackBrokers: []string{second.URL()}, Data: t.TempDir(), Driver: sim.New(sim.Config{})})
+		done <- Run(ctx, Config{ID: "r1", Broker: first.URL(), FallbackBrokers: []string{second.URL()}, Data: t.TempDir(),
+			Driver: sim.New(sim.Config{})})
 	}()
 	for _, w := range watchers {
 		w.ExpectThat(presence, func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"state":"online"`) })

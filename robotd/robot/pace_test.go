@@ -30,7 +30,8 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 		began := time.Now()
 		const flood = 400
 		for i := range flood {
-			h.step([]effect.Effect{reportedConfig(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
+			h.step([]effect.Effect{reportedConfig(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))},
+				answer(fmt.Sprint(i))})
 			synctest.Wait() // as fast as it goes: no time passes
 			for len(h.loop.events) > 0 {
 				<-h.loop.events
@@ -173,7 +174,8 @@ func overRate(words []word) (wrong string) {
 		mu.Lock()
 		defer mu.Unlock()
 		published[p.Topic] = p.n
-		if topic := schema.DefaultNamespace.Topic(p.Topic, strings.Repeat("r", schema.MaxIDLen)); !messages.Allow() || !bytes.AllowN(time.Now(), len(topic)+len(p.Payload)) {
+		if topic := schema.DefaultNamespace.Topic(p.Topic, strings.Repeat("r", schema.MaxIDLen)); !messages.Allow() ||
+			!bytes.AllowN(time.Now(), len(topic)+len(p.Payload)) {
 			wrong = fmt.Sprintf("a %s of %d bytes is too much", p.Topic, len(p.Payload))
 		}
 	}

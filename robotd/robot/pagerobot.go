@@ -99,7 +99,8 @@ func (d *pageRobot) askWaiting(verb string, args any) (ack schema.Ack, done bool
 	case d.begun:
 		return ack, false
 	case verb != "safety/stop":
-		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Detail: "the robot waits for its body; until then it takes a stop only"}, true
+		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition,
+			Detail: "the robot waits for its body; until then it takes a stop only"}, true
 	default:
 		id, _ := given["latch"].(string)
 		why, _ := given["why"].(string)
@@ -107,7 +108,8 @@ func (d *pageRobot) askWaiting(verb string, args any) (ack schema.Ack, done bool
 		d.waiting.Latches = latched
 		ack.Status = schema.StatusSucceeded
 		if err != nil {
-			ack.Reason, ack.Detail = schema.ReasonNotPersisted, "the robot is stopped, but its disk does not have the latched stop: a restart of robotd would lose it"
+			ack.Reason, ack.Detail = schema.ReasonNotPersisted,
+				"the robot is stopped, but its disk does not have the latched stop: a restart of robotd would lose it"
 		}
 		return ack, true
 	}

@@ -345,7 +345,8 @@ func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		beat(2)
 		d = s.state("back", func(d schema.State) bool { return d.Link.State == schema.LinkDegraded })
-		if o := d.Link.LastOutage; o == nil || o.To.Sub(o.From) < 14*time.Second || o.To.Sub(o.From) > 17*time.Second || d.Mode.Active != schema.ModeSafe {
+		if o := d.Link.LastOutage; o == nil || o.To.Sub(o.From) < 14*time.Second || o.To.Sub(o.From) > 17*time.Second ||
+			d.Mode.Active != schema.ModeSafe {
 			t.Errorf("back again: %+v, %+v", d.Link, d.Mode.Active)
 		}
 		s.shutDown()

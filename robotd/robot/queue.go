@@ -72,7 +72,8 @@ func (b *batch) empty() bool { return len(b.saves)+len(b.publish)+len(b.reads) =
 // fails, because it would not be published again.
 func (b *batch) dependsOnSave(p numberedPublish) bool {
 	switch p.Topic {
-	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
+	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig,
+		schema.TopicReportedMode:
 		return slices.ContainsFunc(b.saves, func(e effect.Save) bool {
 			switch e.(type) {
 			case effect.SaveContent, effect.SaveValue:

@@ -43,18 +43,20 @@ import (
 // Config says which robot this is, where its broker is and how it behaves. Zero values mean
 // the defaults of the settings.
 type Config struct {
-	ID              string
-	Broker          string                                      // mqtt:// or mqtts://host:port; empty: that of the identity
-	Engine          link.Engine                                 // of the brokers; empty: Troupe
-	FallbackBrokers []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
+	ID     string
+	Broker string      // mqtt:// or mqtts://host:port; empty: that of the identity
+	Engine link.Engine // of the brokers; empty: Troupe
+	// brokers to try in this order when Broker fails; if Broker is empty, those of the identity
+	FallbackBrokers []string
 	Dial            func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
 	Random          func() float64                              // random source of the pauses between connection attempts; nil: math/rand
-	BrokerCA        string                                      // file with CA certificates; empty: that of the identity, or those of the system
-	Fleetd          string                                      // https://host:port, or http:// on this machine; empty: that of the identity
-	DialFleetd      func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
-	Password        string
-	Namespace       schema.Namespace
-	Data            string // directory
+	// file with CA certificates; empty: that of the identity, or those of the system
+	BrokerCA   string
+	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: that of the identity
+	DialFleetd func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
+	Password   string
+	Namespace  schema.Namespace
+	Data       string // directory
 
 	Languages    []string
 	BootMode     schema.ModeID
@@ -247,14 +249,16 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	onPage.begin()
 	start, boot := time.Now(), uuid.NewString()
-	state, first := brain.New(brainConfig, boot, bodyDescription(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
+	state, first := brain.New(brainConfig, boot, bodyDescription(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run),
+		nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	h := &effectRunner{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.meter = measured
 	h.loop.carryOut, h.loop.unitsOff = h.carryOut, func() { body.Order(driver.ToError); h.logFailure() }
-	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.BootIDs(), version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
+	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.BootIDs(),
+		version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
 	}

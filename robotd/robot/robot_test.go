@@ -260,7 +260,8 @@ func TestBodyThatNeedsHomingWaitsForAnOperator(t *testing.T) {
 		}
 		s.must("safety/enable", "")
 		s.state("homed, the alert cleared, and the permission used up", func(d schema.State) bool {
-			return d.Mode.Active == schema.ModeMnl && d.Mode.Phase == schema.PhaseRunning && len(d.Alerts) == 0 && d.Safety.State == schema.SafetyDisabled
+			return d.Mode.Active == schema.ModeMnl && d.Mode.Phase == schema.PhaseRunning && len(d.Alerts) == 0 &&
+				d.Safety.State == schema.SafetyDisabled
 		})
 		s.shutDown()
 	})

@@ -18,11 +18,13 @@ import (
 )
 
 func TestScenarioIsReadInItsOrder(t *testing.T) {
-	moments, _, err := parseScenario([]byte("- at_ms: 0\n  people: {count: 1}\n- {at_ms: 1500, battery: {level: 0.15}}\n- {at_ms: 1500, touch: {area: head, on: true}}\n"))
+	moments, _, err := parseScenario([]byte("- at_ms: 0\n  people: {count: 1}\n- {at_ms: 1500, battery: {level: 0.15}}\n" +
+		"- {at_ms: 1500, touch: {area: head, on: true}}\n"))
 	want := []moment{
 		{line: 1, name: "people", in: schema.SimPeople{Count: 1}},
 		{line: 3, clock: 1500 * time.Millisecond, at: 1500 * time.Millisecond, name: "battery", in: schema.SimBattery{Level: 0.15}},
-		{line: 4, clock: 1500 * time.Millisecond, at: 1500 * time.Millisecond, last: true, name: "touch", in: schema.SimTouch{Area: "head", On: true}},
+		{line: 4, clock: 1500 * time.Millisecond, at: 1500 * time.Millisecond, last: true, name: "touch", in: schema.SimTouch{Area: "head",
+			On: true}},
 	}
 	if err != nil || len(moments) != len(want) {
 		t.Fatalf("%+v, %v", moments, err)
@@ -53,20 +55,25 @@ func TestWrongScenarioIsRefusedWithItsLine(t *testing.T) {
 		"missing field":         {"- at_ms: 1\n  touch: {area: head}\n", ":2: touch: /on: missing"},
 		"value of another type": {"- at_ms: 1\n  battery:\n    level: low\n", ":3: battery: /level: "},
 		"value out of range":    {"- at_ms: 1\n  battery:\n\n    level: 15\n", ":4: battery: /level: 15 is not between 0 and 1"},
-		"unit that it lacks":    {"- at_ms: 1\n  repair: {unit: tail}\n", ":1: repair: /unit: there is no unit tail; the units are battery, drive"},
-		"area that it lacks":    {"- at_ms: 1\n  touch: {area: haed, on: true}\n", ":1: touch: /area: there is no touch area haed; the touch areas are arm-left, "},
-		"input that it lacks":   {"- at_ms: 1\n  stop-input: {name: bogus, pressed: true}\n", ":1: stop-input: /name: there is no stop input bogus; the stop inputs are back, bumper, front"},
-		"no time of day":        {"- {at: 9 o'clock, push: {on: true}}\n", `:1: at: "9 o'clock" is not a time of day`},
-		"two clocks":            {"- {at: 09:00, push: {on: true}}\n- {at_ms: 5, push: {on: false}}\n", ":2: the entry has at_ms and line 1 has at: use one of them"},
-		"time of day before":    {"- {at: 09:00, push: {on: true}}\n- {at: \"08:59:59\", push: {on: false}}\n", ":2: at 08:59:59 is before that of line 1"},
-		"note of two lines":     {"- at: 09:00\n  note: \"a\\nb\"\n", ":2: note: want one line"},
-		"no robot":              {"- {at: 09:00, note: closed, robot: []}\n", ":1: robot: the list is empty"},
-		"robot's id":            {"- {at: 09:00, note: closed, robot: R 1}\n", `:1: robot: "R 1" is not the id`},
-		"unknown verb":          {"- {at: 09:00, command: {verb: safety/dance}}\n", `:1: command: verb: there is no verb "safety/dance"`},
-		"argument of a verb":    {"- {at: 09:00, command: {verb: mode/set, args: {mod: ato}}}\n", ":1: command: mode/set: /args/mod: "},
-		"field of a command":    {"- {at: 09:00, command: {verb: mode/set, arg: {mode: ato}}}\n", ":1: command: arg: unknown field"},
-		"input and command":     {"- {at: 09:00, push: {on: true}, command: {verb: safety/stop}}\n", ":1: the entry has push and a command"},
-		"mode that it lacks":    {"- at_ms: 1\n  mode-fails: {mode: dance}\n", ":1: mode-fails: /mode: there is no mode dance"},
+		"unit that it lacks": {"- at_ms: 1\n  repair: {unit: tail}\n",
+			":1: repair: /unit: there is no unit tail; the units are battery, drive"},
+		"area that it lacks": {"- at_ms: 1\n  touch: {area: haed, on: true}\n",
+			":1: touch: /area: there is no touch area haed; the touch areas are arm-left, "},
+		"input that it lacks": {"- at_ms: 1\n  stop-input: {name: bogus, pressed: true}\n",
+			":1: stop-input: /name: there is no stop input bogus; the stop inputs are back, bumper, front"},
+		"no time of day": {"- {at: 9 o'clock, push: {on: true}}\n", `:1: at: "9 o'clock" is not a time of day`},
+		"two clocks": {"- {at: 09:00, push: {on: true}}\n- {at_ms: 5, push: {on: false}}\n",
+			":2: the entry has at_ms and line 1 has at: use one of them"},
+		"time of day before": {"- {at: 09:00, push: {on: true}}\n- {at: \"08:59:59\", push: {on: false}}\n",
+			":2: at 08:59:59 is before that of line 1"},
+		"note of two lines":  {"- at: 09:00\n  note: \"a\\nb\"\n", ":2: note: want one line"},
+		"no robot":           {"- {at: 09:00, note: closed, robot: []}\n", ":1: robot: the list is empty"},
+		"robot's id":         {"- {at: 09:00, note: closed, robot: R 1}\n", `:1: robot: "R 1" is not the id`},
+		"unknown verb":       {"- {at: 09:00, command: {verb: safety/dance}}\n", `:1: command: verb: there is no verb "safety/dance"`},
+		"argument of a verb": {"- {at: 09:00, command: {verb: mode/set, args: {mod: ato}}}\n", ":1: command: mode/set: /args/mod: "},
+		"field of a command": {"- {at: 09:00, command: {verb: mode/set, arg: {mode: ato}}}\n", ":1: command: arg: unknown field"},
+		"input and command":  {"- {at: 09:00, push: {on: true}, command: {verb: safety/stop}}\n", ":1: the entry has push and a command"},
+		"mode that it lacks": {"- at_ms: 1\n  mode-fails: {mode: dance}\n", ":1: mode-fails: /mode: there is no mode dance"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "scenario.yaml")
@@ -102,10 +109,11 @@ func TestScenarioIsPlayedByItsOwnClockOnTheRobotsThatItNames(t *testing.T) {
 			begin := make(chan struct{})
 			var began time.Time
 			played := ""
-			cfg := Config{ID: robot, Sim: sim.Config{Speed: 20}, Scenario: Scenario{File: path, Begin: begin, Played: func(_ context.Context, e Entry) {
-				played += strings.TrimSpace(strings.Join([]string{time.Since(began).String(), e.At, e.Note, e.Verb, string(e.Args)}, " ")) + ";"
-				played = strings.ReplaceAll(played, "  ", " ")
-			}}}
+			cfg := Config{ID: robot, Sim: sim.Config{Speed: 20}, Scenario: Scenario{File: path, Begin: begin,
+				Played: func(_ context.Context, e Entry) {
+					played += strings.TrimSpace(strings.Join([]string{time.Since(began).String(), e.At, e.Note, e.Verb, string(e.Args)}, " ")) + ";"
+					played = strings.ReplaceAll(played, "  ", " ")
+				}}}
 			s, moments, err := newSimInputs(&cfg, sim.New(sim.Config{}), nil, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)

@@ -37,10 +37,14 @@ type setting struct {
 // settings lists all settings.
 var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
-	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first; default: that of the identity, else " + DefaultBroker},
+	{"broker", []string{},
+		"address of the broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first; default: that of the identity, else " +
+			DefaultBroker},
 	{"engine", string(link.Troupe), "engine of that broker: troupe (also for releases before v0.3.0), mosquitto or nats"},
-	{"broker_ca", "", "PEM file with the CA certificates to trust for the broker; default: identity/ca.pem in the data directory, else those of the system"},
-	{"fleetd", "", "address of fleetd, from which large files are fetched and to which flight records are sent: https://host:port, or http:// on this machine; default: that of the identity, else " + DefaultFleetd},
+	{"broker_ca", "",
+		"PEM file with the CA certificates to trust for the broker; default: identity/ca.pem in the data directory, else those of the system"},
+	{"fleetd", "", "address of fleetd, from which large files are fetched and to which flight records are sent: https://host:port, or " +
+		"http:// on this machine; default: that of the identity, else " + DefaultFleetd},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for everything that the robot must remember"},
@@ -53,30 +57,46 @@ var settings = []setting{
 	{"calibration_mode", string(mode.Defaults().Calibration), "the mode that runs by itself at boot and calibrates the robot"},
 	{"default_mode", string(mode.Defaults().Default), "the mode that replaces one that fails"},
 	{"safe_mode", string(mode.Defaults().Safe), "the mode in which the robot waits for an operator, without moving"},
-	{"link_loss.str", string(schema.LinkLossSafe), "what str does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
-	{"link_loss.mnl", string(schema.LinkLossSafe), "what mnl does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
-	{"link_loss.ato", string(schema.LinkLossSafe), "what ato does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
-	{"link_timeout_ms.str", 5000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after which str ends, unless its link_loss is continue"},
-	{"link_timeout_ms.mnl", 5000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after which mnl ends, unless its link_loss is continue"},
-	{"link_timeout_ms.ato", 60000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after which ato ends, unless its link_loss is continue; it stops moving after 5 s"},
+	{"link_loss.str", string(schema.LinkLossSafe),
+		"what str does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
+	{"link_loss.mnl", string(schema.LinkLossSafe),
+		"what mnl does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
+	{"link_loss.ato", string(schema.LinkLossSafe),
+		"what ato does when the link is lost, which means that heartbeats of fleetd and of panels at the robot do not arrive: safe or continue"},
+	{"link_timeout_ms.str", 5000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after " +
+		"which str ends, unless its link_loss is continue"},
+	{"link_timeout_ms.mnl", 5000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after " +
+		"which mnl ends, unless its link_loss is continue"},
+	{"link_timeout_ms.ato", 60000, "time without a heartbeat of fleetd or of a panel at the robot (role console), in milliseconds, after " +
+		"which ato ends, unless its link_loss is continue; it stops moving after 5 s"},
 	{"on_link_return", "wait", "what ato does when the link is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "battery level, as a share of 1, below which the robot in ato goes to charge"},
 	{"charged", 0.80, "battery level, as a share of 1, at which it has charged enough and goes on"},
-	{"life.enabled", true, "whether the robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only"},
+	{"life.enabled", true,
+		"whether the robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only"},
 	{lifeHumansLost, 0, "how long, in milliseconds, the robot may see no people before it ends an interactive activity; 0 = it does not"},
-	{interrupts.HandlersSetting, "", "handlers of interrupts beside the robot's own: a list, as the fleet's setting of this name; JSON on the command line"},
-	{interrupts.RulesSetting, "", "rules by which the body's signals ask for handlers: a list, as the fleet's setting of this name; JSON on the command line"},
+	{interrupts.HandlersSetting, "",
+		"handlers of interrupts beside the robot's own: a list, as the fleet's setting of this name; JSON on the command line"},
+	{interrupts.RulesSetting, "",
+		"rules by which the body's signals ask for handlers: a list, as the fleet's setting of this name; JSON on the command line"},
 	{intents.TableSetting, "", "what the robot does about intents: a list, as the fleet's setting of this name; JSON on the command line"},
 	{intents.ConfidenceSetting, intents.DefaultConfidence, "confidence below which an intent is published and nothing else is done"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
-	{"control.required", string(control.RequireManual), "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
-	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require)"},
-	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, beside those in " + trustFile + " in the data directory; a key here or there replaces all those of the enrolment, so name these, too; may be repeated"},
+	{"control.required", string(control.RequireManual),
+		"what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
+	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), " +
+		"accept it with an alert (warn) or reject it (require)"},
+	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, beside those in " + trustFile +
+		" in the data directory; a key here or there replaces all those of the enrolment, so name these, too; may be repeated"},
 	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
-	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
-	{"recorder_mib", 256, "how many MiB of the disk the flight recorder may fill, the oldest recordings are removed first; 0 = it is off, else 1 to 65536"},
-	{"tick", 20 * time.Millisecond, "period of robotd's loop while the robot performs or may move, 1ms to 100ms; driving and the watchdogs assume 20ms; with a longer period they may stop the robot"},
-	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus + ", units that adapters serve over MQTT on the robot"},
+	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an " +
+		"orderly end the presence is then sleeping instead of offline"},
+	{"recorder_mib", 256,
+		"how many MiB of the disk the flight recorder may fill, the oldest recordings are removed first; 0 = it is off, else 1 to 65536"},
+	{"tick", 20 * time.Millisecond, "period of robotd's loop while the robot performs or may move, 1ms to 100ms; driving and the watchdogs " +
+		"assume 20ms; with a longer period they may stop the robot"},
+	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus +
+		", units that adapters serve over MQTT on the robot"},
 	{"bus", "mqtt://127.0.0.1:1884", "address of the broker on the robot that connects robotd with the adapters of its units"},
 	{"bus_adapters", []string{}, "names of the adapters that make the body, such as speaker,base"},
 	{"bus_listen", "", "address on this machine at which robotd serves that broker itself, such as 127.0.0.1:1884; default: it does not"},
@@ -88,19 +108,23 @@ var settings = []setting{
 	{"sim.at", "dock", "point at which the simulated body is at the start"},
 	{"sim.faults", false, "administrators may play faults and signals into the simulated body, on robots/ID/sim/NAME"},
 	{"sim.scenario", "", "YAML file of faults and signals to play into the simulated body, each at its time"},
-	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time"},
+	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures " +
+		"change, 1 to 100; acts, heartbeats and safety keep their own time"},
 	{"page", DefaultPage, "address of the robot's own page, for this computer only unless it names another interface; off: it has none"},
 	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
-	{"metrics_token_file", "", "file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to programs that send the token as " +
-		"Authorization: Bearer; default: no metrics"},
-	{"pprof", false, "serve profiles of robotd for go tool pprof, below /debug/pprof/ of its page, which must be at an address of this machine"},
+	{"metrics_token_file", "",
+		"file with a token: robotd then serves metrics for Prometheus as /metrics of its page, to programs that send the token as " +
+			"Authorization: Bearer; default: no metrics"},
+	{"pprof", false,
+		"serve profiles of robotd for go tool pprof, below /debug/pprof/ of its page, which must be at an address of this machine"},
 	{"log_level", "info", "debug, info, warn or error"},
 	{"log_format", "text", "text or json: a line of the log is key=value, or a JSON object"},
 }
 
 // sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
 // the order in which they are applied: rules name handlers.
-var sameAsFleet = []string{"low_battery", "charged", "life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting, intents.TableSetting, intents.ConfidenceSetting}
+var sameAsFleet = []string{"low_battery", "charged", "life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting,
+	intents.TableSetting, intents.ConfidenceSetting}
 
 // minToken is how many characters a token has at least, so that nobody guesses it.
 const minToken = 16
@@ -157,13 +181,17 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	brokers := k.Strings("broker")
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
-		Data: k.String("data"), Languages: k.Strings("languages"), TimeZone: k.String("time_zone"), BootMode: schema.ModeID(k.String("boot_mode")),
-		SpecialModes: SpecialModes{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		Data: k.String("data"), Languages: k.Strings("languages"), TimeZone: k.String("time_zone"),
+		BootMode: schema.ModeID(k.String("boot_mode")),
+		SpecialModes: SpecialModes{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")),
+			schema.ModeID(k.String("safe_mode"))},
 		Values:       map[string]jsontext.Value{},
 		Link:         LinkRules{map[schema.ModeID]schema.LinkLoss{}, map[schema.ModeID]time.Duration{}, k.String("on_link_return") == "continue"},
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"), RecorderBytes: k.Int64("recorder_mib") << 20,
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
-		Sim:      sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
+		Sim: sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"),
+			Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"),
+			Serial: k.String("serial")},
 		Page:     Page{Listen: k.String("page"), Hosts: k.Strings("page_host")},
 		Scenario: Scenario{Live: k.Bool("sim.faults"), File: k.String("sim.scenario")},
 		Body: Body{

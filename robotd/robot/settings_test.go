@@ -34,7 +34,8 @@ func load(t *testing.T, file string, args ...string) (Config, error) {
 }
 
 func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
-	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlink_timeout_ms: {mnl: 8000}\nlanguages: [de, en]\ntick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
+	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlink_timeout_ms: {mnl: 8000}\nlanguages: [de, en]\n" +
+		"tick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
 	t.Setenv("TROUPE_ROBOTD_MODEL", "environment")
 	t.Setenv("TROUPE_ROBOTD_SERIAL", "environment")
 	t.Setenv("TROUPE_ROBOTD_LINK_LOSS_MNL", "continue")
@@ -46,13 +47,16 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	if cfg.ID != "file" || cfg.Body.Model != "environment" || cfg.Body.Serial != "flag" || cfg.Broker != "mqtt://127.0.0.1:1883" {
 		t.Errorf("id %q, model %q, serial %q, broker %q", cfg.ID, cfg.Body.Model, cfg.Body.Serial, cfg.Broker)
 	}
-	if cfg.Link.Loss[schema.ModeAto] != schema.LinkLossContinue || cfg.Link.Loss[schema.ModeMnl] != schema.LinkLossContinue || cfg.Link.Loss[schema.ModeStr] != schema.LinkLossSafe {
+	if cfg.Link.Loss[schema.ModeAto] != schema.LinkLossContinue || cfg.Link.Loss[schema.ModeMnl] != schema.LinkLossContinue ||
+		cfg.Link.Loss[schema.ModeStr] != schema.LinkLossSafe {
 		t.Errorf("link loss %v", cfg.Link.Loss)
 	}
-	if cfg.Link.Timeout[schema.ModeStr] != 5*time.Second || cfg.Link.Timeout[schema.ModeMnl] != 8*time.Second || cfg.Link.Timeout[schema.ModeAto] != 90*time.Second {
+	if cfg.Link.Timeout[schema.ModeStr] != 5*time.Second || cfg.Link.Timeout[schema.ModeMnl] != 8*time.Second ||
+		cfg.Link.Timeout[schema.ModeAto] != 90*time.Second {
 		t.Errorf("link time-outs %v", cfg.Link.Timeout)
 	}
-	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || string(cfg.Values["low_battery"]) != "0.3" || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
+	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || string(cfg.Values["low_battery"]) != "0.3" ||
+		!cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -64,7 +68,8 @@ func TestRecorderIsOnUnlessItIsSwitchedOff(t *testing.T) {
 			args = append(args, "--recorder-mib="+arg)
 		}
 		cfg, err := load(t, "", args...)
-		if refused := err != nil && strings.Contains(err.Error(), "recorder_mib"); refused != (want < 0) || !refused && cfg.RecorderBytes != want {
+		if refused := err != nil && strings.Contains(err.Error(), "recorder_mib"); refused != (want < 0) || !refused &&
+			cfg.RecorderBytes != want {
 			t.Errorf("--recorder-mib=%s: %d bytes, %v", arg, cfg.RecorderBytes, err)
 		}
 	}
@@ -80,7 +85,8 @@ func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 		{"broker: mqtt://a:1\n", "", nil, "mqtt://a:1"},
 		{"broker: [mqtt://a:1, mqtt://b:1]\n", "", nil, "mqtt://a:1 mqtt://b:1"},
 		{"broker: mqtt://a:1\n", "mqtt://b:1,mqtt://c:1", nil, "mqtt://b:1 mqtt://c:1"},
-		{"broker: mqtt://a:1\n", "mqtt://b:1", []string{"--broker", "mqtt://c:1", "--broker", "mqtt://d:1,mqtt://e:1"}, "mqtt://c:1 mqtt://d:1 mqtt://e:1"},
+		{"broker: mqtt://a:1\n", "mqtt://b:1", []string{"--broker", "mqtt://c:1", "--broker", "mqtt://d:1,mqtt://e:1"},
+			"mqtt://c:1 mqtt://d:1 mqtt://e:1"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if c.variable != "" {
@@ -98,7 +104,9 @@ func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 }
 
 func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
-	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlink_timeout_ms: {mnl: 2000}\nlow_battery: 0.9\ndefault_mode: ato\ncalibration_mode: mnl\nsafe_mode: mnl\nboot_mode: dance\nmodes: [dance]\npassword_file: /nowhere\npage: 0.0.0.0:8090\npprof: true\nsim: {at: nowhere}\n", "--id", "R 1")
+	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlink_timeout_ms: {mnl: 2000}\nlow_battery: 0.9\ndefault_mode: ato\n"+
+		"calibration_mode: mnl\nsafe_mode: mnl\nboot_mode: dance\nmodes: [dance]\npassword_file: /nowhere\npage: 0.0.0.0:8090\npprof: true\n"+
+		"sim: {at: nowhere}\n", "--id", "R 1")
 	for _, want := range []string{"link_loss.ato", "link_timeout_ms.mnl: 2000 is not", "on_link_return", "the default mode cannot be ato", "the calibration mode cannot be mnl", "the safe mode cannot be mnl", "low battery", `boot mode "dance"`, `no mode "dance" to add; there is follow`, "sim.at: there is no point nowhere; the points are desk, dock, entrance", "password_file", `pprof with page "0.0.0.0:8090"`, `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing is said of %s: %v", want, err)
@@ -108,7 +116,8 @@ func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
 
 // Rules and handlers are lists in a file, and JSON on the command line.
 func TestInterruptsCanBeSet(t *testing.T) {
-	file := "interrupts:\n  handlers:\n    - {handler: hello, act: greet, priority: 20}\n  rules:\n    - {rule: r, 'on': touch, for: 2s, interrupter: touch, handler: hello}\n"
+	file := "interrupts:\n  handlers:\n    - {handler: hello, act: greet, priority: 20}\n  rules:\n" +
+		"    - {rule: r, 'on': touch, for: 2s, interrupter: touch, handler: hello}\n"
 	rules := `[{"rule":"r","on":"press","interrupter":"screen","handler":"HANDLER"}]`
 	for _, c := range []struct {
 		file, rules, want string
@@ -116,7 +125,8 @@ func TestInterruptsCanBeSet(t *testing.T) {
 		{file, "", ""},
 		{file, "[]", ""},
 		{file, strings.ReplaceAll(rules, "HANDLER", "hello"), ""},
-		{"", strings.ReplaceAll(rules, "HANDLER", "hello"), "/0/handler: there is no handler hello; the handlers are request, service, attend, power"},
+		{"", strings.ReplaceAll(rules, "HANDLER", "hello"),
+			"/0/handler: there is no handler hello; the handlers are request, service, attend, power"},
 		{"", strings.ReplaceAll(rules, `"on":"press"`, `"when":"dusk"`), "interrupts.rules/0/when: conditions have no key or function dusk"},
 		{"", "touch", "interrupts.rules"},
 		{strings.ReplaceAll(file, "priority", "weight"), "", "interrupts.handlers/0/weight: unknown field"},
@@ -129,7 +139,8 @@ func TestInterruptsCanBeSet(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s %s: %v, want %q", c.file, c.rules, err, c.want)
 		}
-		if b, wrong := cfg.brain(); err == nil && (wrong != nil || len(b.Rules.Handlers()) != strings.Count(c.rules+c.file, "rule:") && c.rules == "") {
+		if b, wrong := cfg.brain(); err == nil && (wrong != nil || len(b.Rules.Handlers()) != strings.Count(c.rules+c.file, "rule:") &&
+			c.rules == "") {
 			t.Errorf("%v: %v", b, wrong)
 		}
 	}
@@ -146,13 +157,15 @@ func TestBrokenIdentityIsReportedOnceWithARemedy(t *testing.T) {
 		}
 	}
 	_, err := load(t, "", "--data", data)
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "open the identity") || !strings.Contains(err.Error(), "robotd enrol --again --data "+data) {
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "open the identity") ||
+		!strings.Contains(err.Error(), "robotd enrol --again --data "+data) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestUnknownSettingsAreErrors(t *testing.T) {
-	if _, err := load(t, "id: r1\nlinkloss: safe\nsim: {mapp: 1}\n"); err == nil || !strings.Contains(err.Error(), "no setting linkloss") || !strings.Contains(err.Error(), "no setting sim.mapp") {
+	if _, err := load(t, "id: r1\nlinkloss: safe\nsim: {mapp: 1}\n"); err == nil || !strings.Contains(err.Error(), "no setting linkloss") ||
+		!strings.Contains(err.Error(), "no setting sim.mapp") {
 		t.Errorf("in the file: %v", err)
 	}
 	t.Setenv("TROUPE_ROBOTD_LINKLOSS", "safe")
@@ -179,7 +192,8 @@ func TestValueOfAnotherTypeIsRefused(t *testing.T) {
 func TestSettingWithoutAValueHasItsDefault(t *testing.T) {
 	t.Setenv("TROUPE_ROBOTD_SIM_SPEED", "")
 	cfg, err := load(t, "id: r1\nrecorder_mib:\nlife: {enabled: }\nbroker:\n")
-	if err != nil || cfg.RecorderBytes != 256<<20 || string(cfg.Values["life.enabled"]) != "true" || cfg.Broker != DefaultBroker || cfg.Sim.Speed != 1 {
+	if err != nil || cfg.RecorderBytes != 256<<20 || string(cfg.Values["life.enabled"]) != "true" || cfg.Broker != DefaultBroker ||
+		cfg.Sim.Speed != 1 {
 		t.Errorf("%+v, %v", cfg, err)
 	}
 }
@@ -195,7 +209,8 @@ func TestNumberOfASettingIsReadAsWritten(t *testing.T) {
 		t.Errorf("in the environment: %v", err)
 	}
 	t.Setenv("TROUPE_ROBOTD_RECORDER_MIB", "256.0")
-	if cfg, err := load(t, "id: r1\nlanguages: [no, de]\n"); err != nil || cfg.RecorderBytes != 256<<20 || strings.Join(cfg.Languages, " ") != "no de" {
+	if cfg, err := load(t, "id: r1\nlanguages: [no, de]\n"); err != nil || cfg.RecorderBytes != 256<<20 ||
+		strings.Join(cfg.Languages, " ") != "no de" {
 		t.Errorf("%+v, %v", cfg, err)
 	}
 }
@@ -205,7 +220,8 @@ func TestValuesAreTakenInTheirType(t *testing.T) {
 	t.Setenv("TROUPE_ROBOTD_LIFE_ENABLED", "0")
 	t.Setenv("TROUPE_ROBOTD_REQUIRE_SIGHT", "1")
 	cfg, err := load(t, "id: r1\nlanguages: de\nmodes: follow\npage_host: robot.local\n")
-	if err != nil || !cfg.RequireSight || string(cfg.Values["life.enabled"]) != "false" || strings.Join(cfg.Languages, " ") != "de" || len(cfg.Modes) != 1 || len(cfg.Page.Hosts) != 1 {
+	if err != nil || !cfg.RequireSight || string(cfg.Values["life.enabled"]) != "false" || strings.Join(cfg.Languages, " ") != "de" ||
+		len(cfg.Modes) != 1 || len(cfg.Page.Hosts) != 1 {
 		t.Errorf("%+v, %v", cfg, err)
 	}
 }

@@ -56,7 +56,8 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 	b.Run("stop-to-adapter", func(b *testing.B) {
 		onRobot := brokertest.Start(b, brokertest.AsBus)
 		body := bustest.ReportOrders(sim.New(sim.Config{}))
-		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: onRobot.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
+		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: onRobot.URL(), Body: body,
+			Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -66,7 +67,8 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 		runs.Go(func() {
 			stays := map[schema.ModeID]schema.LinkLoss{schema.ModeMnl: schema.LinkLossContinue, schema.ModeStr: schema.LinkLossContinue}
 			err := Run(ctx, Config{
-				ID: "r1", Broker: broker.URL(), Data: b.TempDir(), Link: LinkRules{Loss: stays}, Body: Body{Adapters: []string{"base"}, Bus: onRobot.URL()},
+				ID: "r1", Broker: broker.URL(), Data: b.TempDir(), Link: LinkRules{Loss: stays}, Body: Body{Adapters: []string{"base"},
+					Bus: onRobot.URL()},
 			})
 			if err != nil {
 				b.Error(err)

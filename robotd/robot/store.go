@@ -55,7 +55,8 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	}
 	return onDisk{d, files}, files, brain.Memory{
 		Memory: latch.Memory{Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr), Lost: lost},
-		Boots:  saved.Starts, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
+		Boots:  saved.Starts, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs,
+			Files: large}, Values: saved.Values,
 	}, nil
 }
 

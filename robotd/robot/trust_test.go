@@ -16,7 +16,8 @@ func TestKeysOfEnrolmentAreTrustedUnlessOthersAreConfigured(t *testing.T) {
 		text[0] = seed
 		return sign.PublicKey(sign.SignsDesired, ed25519.NewKeyFromSeed(text))
 	}
-	c := Config{ID: "r1", Data: t.TempDir(), enrolled: enrolled{enrolment: identity.Fleetd{FleetID: "db-1", TrustKeys: []string{key(1).String()}}}}
+	c := Config{ID: "r1", Data: t.TempDir(),
+		enrolled: enrolled{enrolment: identity.Fleetd{FleetID: "db-1", TrustKeys: []string{key(1).String()}}}}
 	believed := func(want sign.Key) {
 		t.Helper()
 		b, err := c.brain()

@@ -45,7 +45,8 @@ func (p *mqttTranslator) watch(ctx context.Context, l *link.Link) {
 		switch hung := hangs && now-pulse >= hungAfter; {
 		case hung:
 			if !reported {
-				p.log.Error("control loop hangs: the robot sends neither heartbeats nor answers; units that move stop by themselves", "since", now-pulse)
+				p.log.Error("control loop hangs: the robot sends neither heartbeats nor answers; units that move stop by themselves",
+					"since", now-pulse)
 			}
 			reported, hungAt = true, pulse
 			p.repeat(l, schema.PresenceStalled)

@@ -324,8 +324,9 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		b := batch{
-			saves:   []effect.Save{save, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
-			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
+			saves: []effect.Save{save, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)},
+				{Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		}
 		b.markNeedsSave()
 		l.put(b)
@@ -563,9 +564,13 @@ func TestRoutineEventsShareACommit(t *testing.T) {
 	}{
 		{"nothing else is saved", func(*effectRunner) { time.Sleep(routineWait - time.Second) }, []string{"state 1", "state 2"}},
 		{"their time is over", func(*effectRunner) { time.Sleep(routineWait) }, []string{"state 1", "state 2", "kept 2"}},
-		{"a command is saved", func(h *effectRunner) { h.step([]effect.Effect{record("k1"), answer("k1")}) }, []string{"state 1", "state 2", "kept 3", "op1 k1"}},
-		{"another event is saved", func(h *effectRunner) { h.step([]effect.Effect{effect.SaveEvent{}}) }, []string{"state 1", "state 2", "kept 3"}},
-		{"events are read", func(h *effectRunner) { h.step([]effect.Effect{effect.ReadHistory{Key: "op1/k1"}}) }, []string{"state 1", "state 2", "kept 2"}},
+		{"a command is saved", func(h *effectRunner) { h.step([]effect.Effect{record("k1"), answer("k1")}) },
+			[]string{"state 1", "state 2", "kept 3", "op1 k1"}},
+		{"another event is saved", func(h *effectRunner) { h.step([]effect.Effect{effect.SaveEvent{}}) },
+			[]string{"state 1", "state 2", "kept 3"}},
+		{"events are read", func(h *effectRunner) {
+			h.step([]effect.Effect{effect.ReadHistory{Key: "op1/k1"}})
+		}, []string{"state 1", "state 2", "kept 2"}},
 		{"they are many", func(h *effectRunner) {
 			for range routineMost {
 				h.step([]effect.Effect{routine})

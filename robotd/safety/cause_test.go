@@ -20,7 +20,8 @@ func TestStoppedByNamesSenderOfStop(t *testing.T) {
 	}{
 		{"a person", schema.SafetyEStop, Cause{Event: EStopAsked, Source: "operator", By: "op1"}, Facts{Units: off}, "op1"},
 		{"a unit", schema.SafetyEStop, Cause{Event: UnitFailed, Source: "unit", Key: "drive"}, Facts{Units: off}, "unit drive"},
-		{"a pressed input outranks a person", schema.SafetyEStop, Cause{Event: EStopAsked, Source: "operator", By: "op1"}, Facts{Units: off, Inputs: []string{"rear"}}, "input rear"},
+		{"a pressed input outranks a person", schema.SafetyEStop, Cause{Event: EStopAsked, Source: "operator", By: "op1"},
+			Facts{Units: off, Inputs: []string{"rear"}}, "input rear"},
 		{"a person whose stop is in progress", schema.SafetyStop, stop, Facts{}, "op2"},
 		{"a person, until the robot is enabled", schema.SafetyDisabled, stop, Facts{}, "op2"},
 		{"the first of two stops", schema.SafetyDisabled, stop, Facts{Latches: []Latch{{ID: "s-1", By: "wanda"}}}, "op2"},

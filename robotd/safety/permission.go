@@ -85,7 +85,8 @@ func (t Step) Ask(o effect.Dispatch, asker string) {
 	}
 	if r.Verb.Stops() {
 		t.inbox.Clear(func(w command.Waiting[Request]) {
-			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
+			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done",
+				Refs: o.Key.Refs()})
 		})
 	}
 	t.inbox.Put(r, o.Key, o.If)
@@ -104,7 +105,8 @@ func (t Step) Decide() (d Decision, by command.Key) {
 	if d.Changed {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.LogTransition("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
-		t.Out.Event("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
+		t.Out.Event("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To),
+			Reason: d.Cause.Reason})
 	}
 	return d, in.By
 }

@@ -75,7 +75,9 @@ func TestConditionIsCheckedWhenTheCoreTakesTheRequest(t *testing.T) {
 
 func TestStopOfAPartIsTakenBesideARequest(t *testing.T) {
 	r := newRig()
-	if got := r.step(func(s Step) { ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{}) }); got["enable"].Status != schema.StatusSucceeded {
+	if got := r.step(func(s Step) {
+		ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{})
+	}); got["enable"].Status != schema.StatusSucceeded {
 		t.Fatalf("answered %+v", got)
 	}
 	r.s.AskStop(effect.AskStop{Verb: "dance", Source: "unit", Key: "drive"})
@@ -94,7 +96,9 @@ func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
 		r.s.Restore(r.now, PendingReset{State: schema.SafetyEStop})
 		r.f.Units[0].State = UnitError
 		r.now.Mono += Defaults().Settle
-		if got := r.step(func(s Step) { ask(s, "reset", verb.EnableOrReset{}, schema.Precondition{}) }); got["reset"].Status != schema.StatusAccepted {
+		if got := r.step(func(s Step) {
+			ask(s, "reset", verb.EnableOrReset{}, schema.Precondition{})
+		}); got["reset"].Status != schema.StatusAccepted {
 			t.Fatalf("answered %+v", got)
 		}
 		r.f.Units[0].State = c.unit
@@ -136,7 +140,8 @@ func TestRefusedResetsAreReportedOnceASecondWithTheirCount(t *testing.T) {
 	step(true)
 	r.now.Mono = 10 * time.Second
 	step(false)
-	if want := "[500 estop_input 1500 estop_input 2500 estop_input 3500 estop_input 3500 reset_settling]"; fmt.Sprint(got) != want || count != 76 {
+	if want := "[500 estop_input 1500 estop_input 2500 estop_input 3500 estop_input 3500 reset_settling]"; fmt.Sprint(got) != want ||
+		count != 76 {
 		t.Errorf("76 presses were reported as %d: %v, want %s", count, got, want)
 	}
 }

@@ -98,7 +98,8 @@ func TestMoreCausesNeverLowerTheRestriction(t *testing.T) {
 			case 2:
 				worse.Units = append(append([]Unit{}, f.Units...), Unit{ID: "x", State: UnitError, Fault: "hot"})
 			case 3:
-				worse.StopsAsked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}}, f.StopsAsked...)
+				worse.StopsAsked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}},
+					f.StopsAsked...)
 			}
 			other := was
 			other.step(now, Defaults(), worse, r)

@@ -84,7 +84,8 @@ func (s *CoreState) mayReset(now time.Duration, l Limits, f Facts, r Request) (a
 		return refused(schema.ReasonEStopInput, s.Standstill(f.Inputs, f.Latches, f.NeedsContinue).WayOut()), false
 	}
 	if s.Physical && !r.Local {
-		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; "+s.Standstill(nil, f.Latches, f.NeedsContinue).WayOut()), false
+		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; "+s.Standstill(nil, f.Latches, f.NeedsContinue).WayOut()),
+			false
 	}
 	for _, u := range f.Units {
 		if u.Fault != "" {
@@ -95,7 +96,8 @@ func (s *CoreState) mayReset(now time.Duration, l Limits, f Facts, r Request) (a
 		return a, false
 	}
 	if left := s.LastCauseAt + l.Settle - now; left > 0 {
-		return refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds())), false
+		return refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds())),
+			false
 	}
 	return taken(), true
 }
@@ -109,7 +111,8 @@ func (s *CoreState) checkSight(now time.Duration, l Limits, f Facts, r Request) 
 	case r.Local: // the sender sees the robot
 		return taken(), true
 	case !r.HasSeen && l.RequireSight:
-		return refused(schema.ReasonPrecondition, "this robot asks for seen_mono_ms and seen_boot, the newest mono_ms and the boot of its heartbeat"), false
+		return refused(schema.ReasonPrecondition,
+			"this robot asks for seen_mono_ms and seen_boot, the newest mono_ms and the boot of its heartbeat"), false
 	case !r.HasSeen:
 		return taken(), true
 	case r.SeenIn == OtherRun || r.Seen > now:
@@ -119,7 +122,8 @@ func (s *CoreState) checkSight(now time.Duration, l Limits, f Facts, r Request) 
 	case now-r.Seen > l.Sight && (f.SeenSince == 0 || r.Seen < f.SeenSince.Truncate(time.Millisecond)):
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
 	case r.Seen < s.SaferAt.Truncate(time.Millisecond):
-		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw; wait for its next one, at most 2 s, and ask again"), false
+		return refused(schema.ReasonPrecondition,
+			"the robot was stopped after the heartbeat that you saw; wait for its next one, at most 2 s, and ask again"), false
 	}
 	return taken(), true
 }

@@ -47,7 +47,8 @@ var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetySt
 var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "it was requested, and nothing prevents it"},
 
-	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop, Why: "a pressed stop input leads to E_STOP from every state"},
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop,
+		Why: "a pressed stop input leads to E_STOP from every state"},
 	{From: moving, On: InputPressed, To: schema.SafetyEStop, Why: "a stop input at the robot is pressed"},
 	{From: fsm.In(schema.SafetyHalt), On: InputPressed, To: schema.SafetyEStop, Why: "a pressed stop input leads to E_STOP from every state"},
 
@@ -56,7 +57,8 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: moving, On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed while the body could move"},
 	{From: fsm.In(schema.SafetyHalt), On: UnitFailed, To: schema.SafetyEStop, Why: "units that halt end in error"},
 
-	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop leads to E_STOP from every state"},
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop,
+		Why: "this stop leads to E_STOP from every state"},
 	{From: moving, On: EStopAsked, To: schema.SafetyEStop, Why: "units off at once"},
 	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop leads to E_STOP from every state"},
 
@@ -78,7 +80,8 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 
 	{From: fsm.In(schema.SafetyDisabled), On: RestTimeout, To: schema.SafetyEStop, Why: "a unit that may not move did not come to rest"},
 
-	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; commands that move a unit are refused from now on"},
+	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled,
+		Why: "every unit is at rest; commands that move a unit are refused from now on"},
 	{From: fsm.In(schema.SafetyReset), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit cleared its error; moving needs an enable"},
 
 	{From: fsm.In(schema.SafetyEStop), On: ResetGranted, To: schema.SafetyReset, Why: "every cause is gone, and it was requested"},

@@ -84,7 +84,8 @@ func (w *world) play(t *testing.T, line string) string {
 	case "mode":
 		w.f.Mode = map[string]Mode{
 			"wants": {Active: true, Wants: true}, "rests": {Active: true}, "none": {},
-			"failed": {Failed: "follow", FailedWhy: schema.ReasonModeFailed}, "switching": {Switching: true}, "done": {Active: true, Wants: true, ShutdownDone: true},
+			"failed": {Failed: "follow", FailedWhy: schema.ReasonModeFailed}, "switching": {Switching: true}, "done": {Active: true, Wants: true,
+				ShutdownDone: true},
 		}[words[0]]
 	default:
 		r = Request{Verb: Verb(verb), ID: args["id"], Source: "operator", By: args["by"], Why: args["why"]}

@@ -107,15 +107,19 @@ func TestRulesAsk(t *testing.T) {
 		{"a loose contact is no touch", "1s touch head\n1.03s touch head off\n2s end", touch, ""},
 		{"a touch that is lost for a moment is one touch", "1s touch head\n2s touch head off\n2.1s touch head\n4s end", touch, "1.05s r"},
 		{"only that area", "1s touch head\n2s touch hand\n3s end", with(func(r *interrupts.Rule) { r.Name = "hand" }), "2.05s r"},
-		{"held for a time", "1s touch head\n2s touch head off\n3s touch head\n9s end", with(func(r *interrupts.Rule) { r.For = "2s" }), "5.05s r"},
+		{"held for a time", "1s touch head\n2s touch head off\n3s touch head\n9s end", with(func(r *interrupts.Rule) { r.For = "2s" }),
+			"5.05s r"},
 		{"not again before its cooldown is over", "1s touch head\n2s touch head off\n3s touch head\n4s touch head off\n20s touch head\n21s end",
 			with(func(r *interrupts.Rule) { r.Cooldown = "10s" }), "1.05s r; 20.05s r"},
-		{"the condition becomes true later", "1s touch head\n2s people 2\n3s end", with(func(r *interrupts.Rule) { r.When = "people > 1" }), "2.2s r"},
+		{"the condition becomes true later", "1s touch head\n2s people 2\n3s end", with(func(r *interrupts.Rule) { r.When = "people > 1" }),
+			"2.2s r"},
 		{"a missing value is not true", "1s touch head\n2s end", with(func(r *interrupts.Rule) { r.When = "people < 1" }), ""},
-		{"each press", "1s press help\n1.1s press help\n2s press help\n3s press other", interrupts.Rule{ID: "p", On: interrupts.Press}, "1s p; 2s p; 3s p"},
+		{"each press", "1s press help\n1.1s press help\n2s press help\n3s press other", interrupts.Rule{ID: "p", On: interrupts.Press},
+			"1s p; 2s p; 3s p"},
 		{"only that button", "1s press help\n2s press stop\n3s end", interrupts.Rule{ID: "p", On: interrupts.Press, Name: "stop"}, "2s p"},
 		{"people stay", "1s people 1\n2s people 0\n2.5s people 1\n9s end", interrupts.Rule{ID: "p", When: "people > 0", For: "5s"}, "6.2s p"},
-		{"a level", "1s heat head 60\n5s heat head 75\n5.5s heat head 75.5\n9s end", interrupts.Rule{ID: "hot", On: interrupts.Heat, Above: &above}, "6s hot"},
+		{"a level", "1s heat head 60\n5s heat head 75\n5.5s heat head 75.5\n9s end", interrupts.Rule{ID: "hot", On: interrupts.Heat,
+			Above: &above}, "6s hot"},
 		{"since a signal", "1s push\n9s end", interrupts.Rule{ID: "s", When: `since_s("push") > 3.0`}, "4.001s s"},
 		{"since a signal ends", "1s push\n2s end\n9s end", interrupts.Rule{ID: "s", When: `since_s("push") < 3.0`, For: "2.5s"}, "3.5s s"},
 		{"since without a comparison", "1s push\n9s end", interrupts.Rule{ID: "s", When: `since_s("push") * 2.0 > 3.0`}, "3s s"},
@@ -156,7 +160,8 @@ func TestDefaultRulesAreValid(t *testing.T) {
 // while no key that it names changes.
 func TestStepWithoutChangeCostsNothing(t *testing.T) {
 	r := newRig(t, append(interrupts.DefaultRules(), interrupts.Rule{ID: "x", When: `battery < 0.5 && since_s("touch") > 5.0 && labels.site == "museum"`})...)
-	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
+	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", HasBattery: true, Battery: 0.4,
+		Labels: map[string]string{"site": "museum"}}
 	r.play("1s touch head\n2s people 3\n3s press help\n4s touch head off\n30s end")
 	now, act := clock.Now{Mono: 30 * time.Second, Wall: noon.Add(30 * time.Second)}, []string{"greet", "walk"}
 	n := 0
@@ -216,7 +221,8 @@ func TestPlaceIsWhereTheLastWayEnded(t *testing.T) {
 
 func TestEveryKeyOfConditionsHasAValue(t *testing.T) {
 	r := newRig(t)
-	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", Intent: "dance", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
+	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", Intent: "dance", HasBattery: true, Battery: 0.4,
+		Labels: map[string]string{"site": "museum"}}
 	r.s.Leaves(1, "dock")
 	r.s.Done(1)
 	r.play("1s touch head\n1s sound 60\n1s people 3\n1s dark\n4s end")
@@ -226,7 +232,8 @@ func TestEveryKeyOfConditionsHasAValue(t *testing.T) {
 		if !known {
 			t.Errorf("%s has no value", k.Name)
 		}
-		want := map[cond.Type]string{cond.Bool: "bool", cond.Int: "int64", cond.Double: "float64", cond.String: "string", cond.Labels: "map[string]string"}[k.Type]
+		want := map[cond.Type]string{cond.Bool: "bool", cond.Int: "int64", cond.Double: "float64", cond.String: "string",
+			cond.Labels: "map[string]string"}[k.Type]
 		if got := fmt.Sprintf("%T", v); known && got != want {
 			t.Errorf("%s is a %s, want %s", k.Name, got, want)
 		}

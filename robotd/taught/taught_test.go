@@ -111,7 +111,8 @@ func TestWhatWasTaughtOutlastsARestart(t *testing.T) {
 	}
 	disk["taught.act.broken"] = "{"
 	again := Restore(disk)
-	if got, want := text(t, again.Document([]string{"en"})), text(t, s.Document([]string{"en"})); got != want || again.Document(nil).Acts[0].Rev != 2 {
+	if got, want := text(t, again.Document([]string{"en"})), text(t, s.Document([]string{"en"})); got != want ||
+		again.Document(nil).Acts[0].Rev != 2 {
 		t.Errorf("after a restart the acts are %s, want %s", got, want)
 	}
 	if text(t, again.Points()) != text(t, s.Points()) {

@@ -29,7 +29,8 @@ func TestDriveMovesOnlyAfterStickWasReleased(t *testing.T) {
 		}
 		for range rapid.IntRange(10, 60).Draw(t, "steps") {
 			now += time.Duration(rapid.IntRange(1, 900).Draw(t, "ms")) * time.Millisecond
-			what := rapid.SampledFrom([]string{"frame", "frame", "frame", "zero", "zero", "update", "stop", "forbid", "allow", "allow", "lease", "lease", "no_robot"}).Draw(t, "what")
+			what := rapid.SampledFrom([]string{"frame", "frame", "frame", "zero", "zero", "update", "stop", "forbid", "allow", "allow", "lease",
+				"lease", "no_robot"}).Draw(t, "what")
 			switch what {
 			case "frame", "zero":
 				seq++

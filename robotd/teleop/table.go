@@ -33,7 +33,9 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "a valid frame with a velocity arrived"},
 	{From: fsm.In(Standing, Driving, ReleaseFirst), On: OnReleased, To: Standing, Why: "the stick was released"},
 	{From: fsm.In(Driving), On: OnRunOut, To: Standing, Why: "no valid frame came in time"},
-	{From: fsm.In(Standing, Driving), On: OnOther, To: ReleaseFirst, Why: "control changed to another lease or ended; the stick must be released first"},
-	{From: fsm.In(Standing, Driving), On: OnForbid, To: ReleaseFirst, Why: "the robot must not be driven; afterwards the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnOther, To: ReleaseFirst,
+		Why: "control changed to another lease or ended; the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnForbid, To: ReleaseFirst,
+		Why: "the robot must not be driven; afterwards the stick must be released first"},
 	{From: fsm.In(Standing, Driving), On: OnStop, To: ReleaseFirst, Why: "the drive was stopped; the stick must be released first"},
 }

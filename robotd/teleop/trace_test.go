@@ -73,7 +73,8 @@ func (w *world) play(t *testing.T, line string) string {
 
 func (w *world) frame(now time.Duration, words []string) Frame {
 	w.seq++
-	in := Frame{Client: w.f.Client, VelocityFrame: schema.VelocityFrame{Lease: w.f.Lease, Seq: w.seq, TTLMS: 400, SeenMonoMS: now.Milliseconds()}}
+	in := Frame{Client: w.f.Client, VelocityFrame: schema.VelocityFrame{Lease: w.f.Lease, Seq: w.seq, TTLMS: 400,
+		SeenMonoMS: now.Milliseconds()}}
 	in.VXMPS, _ = strconv.ParseFloat(words[0], 64)
 	in.WZRadPS, _ = strconv.ParseFloat(words[1], 64)
 	for _, setting := range words[2:] {

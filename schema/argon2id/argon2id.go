@@ -51,7 +51,8 @@ func (c Cost) Hash(password string, salt [SaltBytes]byte) Hash {
 
 // Nobody is a hash that no password matches and that takes as long to verify as a new one.
 func Nobody() Hash {
-	return Hash{memoryKiB: newCost.MemoryKiB, passes: newCost.Passes, lanes: newCost.Lanes, salt: make([]byte, SaltBytes), sum: make([]byte, sumBytes)}
+	return Hash{memoryKiB: newCost.MemoryKiB, passes: newCost.Passes, lanes: newCost.Lanes, salt: make([]byte, SaltBytes),
+		sum: make([]byte, sumBytes)}
 }
 
 // Verify reports whether password matches. It takes about 20 ms and the hash's memory, so
@@ -81,8 +82,10 @@ func Parse(s string) (Hash, error) {
 		part[3] != fmt.Sprintf("m=%d,t=%d,p=%d", h.memoryKiB, h.passes, h.lanes) {
 		return Hash{}, fmt.Errorf("argon2id parameters %q: want m, t and p", part[3])
 	}
-	if h.memoryKiB < 8*uint32(h.lanes) || h.memoryKiB > maxMemoryKiB || h.passes < 1 || h.passes > maxPasses || h.lanes < 1 || h.lanes > maxLanes {
-		return Hash{}, fmt.Errorf("argon2id parameters %q: want m from 8 times p to %d, t from 1 to %d and p from 1 to %d", part[3], maxMemoryKiB, maxPasses, maxLanes)
+	if h.memoryKiB < 8*uint32(h.lanes) || h.memoryKiB > maxMemoryKiB || h.passes < 1 || h.passes > maxPasses || h.lanes < 1 ||
+		h.lanes > maxLanes {
+		return Hash{}, fmt.Errorf("argon2id parameters %q: want m from 8 times p to %d, t from 1 to %d and p from 1 to %d", part[3], maxMemoryKiB,
+			maxPasses, maxLanes)
 	}
 	var err error
 	if h.salt, err = base64.RawStdEncoding.Strict().DecodeString(part[4]); err != nil || len(h.salt) < 8 || len(h.salt) > 64 {

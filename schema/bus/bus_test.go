@@ -68,7 +68,8 @@ func TestExamplesOfTheContractAreValid(t *testing.T) {
 func f(v float64) *float64 { return &v }
 
 func TestStateFitsItsUnits(t *testing.T) {
-	units := []schema.Unit{{ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5}, {ID: "battery", Kind: schema.UnitBattery}, {ID: "face", Kind: schema.UnitFace}}
+	units := []schema.Unit{{ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
+		{ID: "battery", Kind: schema.UnitBattery}, {ID: "face", Kind: schema.UnitFace}}
 	for what, c := range map[string]struct {
 		change func(m map[string]UnitState)
 		code   string
@@ -79,22 +80,30 @@ func TestStateFitsItsUnits(t *testing.T) {
 		"a face that runs":                {func(m map[string]UnitState) { m["face"] = UnitState{State: "run"} }, CodeBadValue},
 		"a face in error without a fault": {func(m map[string]UnitState) { m["face"] = UnitState{State: "error"} }, CodeMissing},
 		"a face with a speed":             {func(m map[string]UnitState) { m["face"] = UnitState{State: "idle", VXMPS: f(0)} }, CodeBadValue},
-		"a battery in percent":            {func(m map[string]UnitState) { m["battery"] = UnitState{State: "idle", Level: f(87)} }, CodeWrongUnit},
-		"a battery without a level":       {func(m map[string]UnitState) { m["battery"] = UnitState{State: "idle"} }, CodeMissing},
-		"a drive in mm/s":                 {func(m map[string]UnitState) { m["drive"] = UnitState{State: "run", VXMPS: f(300), WZRadPS: f(0)} }, CodeWrongUnit},
+		"a battery in percent": {func(m map[string]UnitState) { m["battery"] = UnitState{State: "idle", Level: f(87)} },
+			CodeWrongUnit},
+		"a battery without a level": {func(m map[string]UnitState) { m["battery"] = UnitState{State: "idle"} }, CodeMissing},
+		"a drive in mm/s": {func(m map[string]UnitState) {
+			m["drive"] = UnitState{State: "run", VXMPS: f(300), WZRadPS: f(0)}
+		}, CodeWrongUnit},
 		"a set-point in mm/s": {func(m map[string]UnitState) {
 			m["drive"] = UnitState{State: "run", VXMPS: f(0), WZRadPS: f(0), SetVXMPS: f(300)}
 		}, CodeWrongUnit},
-		"a drive that turns in degrees": {func(m map[string]UnitState) { m["drive"] = UnitState{State: "run", VXMPS: f(0), WZRadPS: f(45)} }, CodeWrongUnit},
+		"a drive that turns in degrees": {func(m map[string]UnitState) {
+			m["drive"] = UnitState{State: "run", VXMPS: f(0), WZRadPS: f(45)}
+		}, CodeWrongUnit},
 		"a heading in degrees": {func(m map[string]UnitState) {
 			m["drive"] = UnitState{State: "idle", VXMPS: f(0), WZRadPS: f(0), XM: f(0), YM: f(0), ThetaRad: f(90)}
 		}, CodeWrongUnit},
 		"half a place": {func(m map[string]UnitState) {
 			m["drive"] = UnitState{State: "idle", VXMPS: f(0), WZRadPS: f(0), XM: f(0)}
 		}, CodeMissing},
-		"a drive without a speed":            {func(m map[string]UnitState) { m["drive"] = UnitState{State: "idle"} }, CodeMissing},
-		"a temperature in kelvin":            {func(m map[string]UnitState) { m["face"] = UnitState{State: "idle", Celsius: f(310)} }, CodeWrongUnit},
-		"a word that is no state of a drive": {func(m map[string]UnitState) { m["drive"] = UnitState{State: "ready", VXMPS: f(0), WZRadPS: f(0)} }, CodeBadValue},
+		"a drive without a speed": {func(m map[string]UnitState) { m["drive"] = UnitState{State: "idle"} }, CodeMissing},
+		"a temperature in kelvin": {func(m map[string]UnitState) { m["face"] = UnitState{State: "idle", Celsius: f(310)} },
+			CodeWrongUnit},
+		"a word that is no state of a drive": {func(m map[string]UnitState) {
+			m["drive"] = UnitState{State: "ready", VXMPS: f(0), WZRadPS: f(0)}
+		}, CodeBadValue},
 	} {
 		s := State{Units: map[string]UnitState{
 			"drive": {State: "run", VXMPS: f(0.3), WZRadPS: f(0)}, "battery": {State: "idle", Level: f(0.87)}, "face": {State: "idle"},
@@ -146,7 +155,8 @@ func TestLimitsInDegreesAreRefused(t *testing.T) {
 	}{
 		{"yaw_rad", -1, 1, nil},
 		{"yaw_rad", -2 * math.Pi, 2 * math.Pi, nil},
-		{"yaw_rad", -60, 60, []string{"yaw_rad min is -60: radians, not degrees; -60 degrees are -1.047 radians", "yaw_rad max is 60: radians, not degrees; 60 degrees are 1.047 radians"}},
+		{"yaw_rad", -60, 60, []string{"yaw_rad min is -60: radians, not degrees; -60 degrees are -1.047 radians",
+			"yaw_rad max is 60: radians, not degrees; 60 degrees are 1.047 radians"}},
 		{"pitch_rad", 0, 30, []string{"pitch_rad max is 30: radians, not degrees; 30 degrees are 0.524 radians"}},
 		{"roll_rad", -30, 0, []string{"roll_rad min is -30: radians, not degrees; -30 degrees are -0.524 radians"}},
 	} {

@@ -65,13 +65,18 @@ type Topic struct {
 // Topics are all topics.
 var Topics = []Topic{
 	{RobotPresenceTopic, "robotd", 1, true, RobotPresence{}, "robotd is there, or gone", "at its start, its end, and as its will"},
-	{"bus/{adapter}/in/" + InTick, "robotd", 0, false, Tick{}, "feeds the adapter, and repeats the order in force", "every 20 ms while robotd feeds; at once, with QoS 1, when the order changes"},
+	{"bus/{adapter}/in/" + InTick, "robotd", 0, false, Tick{}, "feeds the adapter, and repeats the order in force",
+		"every 20 ms while robotd feeds; at once, with QoS 1, when the order changes"},
 	{"bus/{adapter}/in/" + InStart, "robotd", 1, false, Start{}, "begins an action of a unit", "as the story has it"},
 	{"bus/{adapter}/in/" + InStop, "robotd", 1, false, Stop{}, "ends an action or a calibration", "as the story has it"},
 	{"bus/{adapter}/in/" + InVelocity, "robotd", 0, false, Velocity{}, "drives manually", "up to 50 a second while somebody drives"},
-	{"bus/{adapter}/in/" + InCalibrate, "robotd", 1, false, Calibrate{}, "homes the units and loads the map", "in str; only if the adapter calibrates"},
-	{"bus/{adapter}/in/" + InHealth, "robotd", 0, false, Health{}, "whether robotd uses the adapter, and why not", "every second, and when it changes"},
-	{"bus/{adapter}/out/" + OutPresence, "adapter", 1, true, Presence{}, "the adapter is there, and what it has; or it is gone", "at its start, its end, and as its will"},
-	{"bus/{adapter}/out/" + OutState, "adapter", 0, false, State{}, "the state of every unit", "every state_ms; at once when a unit's state or fault changes"},
+	{"bus/{adapter}/in/" + InCalibrate, "robotd", 1, false, Calibrate{}, "homes the units and loads the map",
+		"in str; only if the adapter calibrates"},
+	{"bus/{adapter}/in/" + InHealth, "robotd", 0, false, Health{}, "whether robotd uses the adapter, and why not",
+		"every second, and when it changes"},
+	{"bus/{adapter}/out/" + OutPresence, "adapter", 1, true, Presence{}, "the adapter is there, and what it has; or it is gone",
+		"at its start, its end, and as its will"},
+	{"bus/{adapter}/out/" + OutState, "adapter", 0, false, State{}, "the state of every unit",
+		"every state_ms; at once when a unit's state or fault changes"},
 	{"bus/{adapter}/out/" + OutEvent, "adapter", 1, false, Event{}, "answers and signals", "with the states at most 500 a second"},
 }

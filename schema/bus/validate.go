@@ -55,7 +55,8 @@ func (c *checks) within(pointer string, v *float64, low, high float64, hint stri
 // angle checks an angle of a description.
 func (c *checks) angle(pointer, what string, v float64) {
 	if math.Abs(v) > 2*math.Pi {
-		c.add(pointer, CodeWrongUnit, fmt.Sprintf("%s is %g: radians, not degrees", what, v), fmt.Sprintf("%g degrees are %.3f radians", v, v*math.Pi/180))
+		c.add(pointer, CodeWrongUnit, fmt.Sprintf("%s is %g: radians, not degrees", what, v), fmt.Sprintf("%g degrees are %.3f radians", v,
+			v*math.Pi/180))
 	}
 }
 
@@ -113,7 +114,8 @@ func (d *Describe) check(c *checks) {
 	}
 	switch {
 	case moves && d.StateMS != MinStateMS:
-		c.add("/describe/state_ms", CodeBadValue, fmt.Sprintf("%d ms", d.StateMS), fmt.Sprintf("an adapter with a unit that moves sends a state every %d ms", MinStateMS))
+		c.add("/describe/state_ms", CodeBadValue, fmt.Sprintf("%d ms", d.StateMS),
+			fmt.Sprintf("an adapter with a unit that moves sends a state every %d ms", MinStateMS))
 	case d.StateMS < MinStateMS || d.StateMS > MaxStateMS:
 		c.add("/describe/state_ms", CodeBadValue, fmt.Sprintf("%d ms", d.StateMS), fmt.Sprintf("want %d to %d", MinStateMS, MaxStateMS))
 	}
@@ -160,7 +162,8 @@ const overSpeed = 2
 func (n *UnitState) fits(c *checks, at string, u schema.Unit) {
 	known := n.State == "idle" || n.State == "error" || u.Kind.Moves() && (n.State == "run" || n.State == "halt")
 	if !known {
-		c.add(at+"/state", CodeBadValue, fmt.Sprintf("%q is not a state of a %s", n.State, u.Kind), "want idle or error, and of a unit that moves also run or halt")
+		c.add(at+"/state", CodeBadValue, fmt.Sprintf("%q is not a state of a %s", n.State, u.Kind),
+			"want idle or error, and of a unit that moves also run or halt")
 	}
 	if n.State == "error" && n.Fault == "" && !u.Kind.Moves() {
 		c.add(at+"/fault", CodeMissing, "it is missing", "a unit that does not move is in error only with a fault")
@@ -180,7 +183,8 @@ func (n *UnitState) fits(c *checks, at string, u schema.Unit) {
 		if (n.XM == nil) != (n.YM == nil) || (n.XM == nil) != (n.ThetaRad == nil) {
 			c.add(at, CodeMissing, "x_m, y_m and theta_rad go together", "send all or none")
 		}
-	} else if n.VXMPS != nil || n.WZRadPS != nil || n.SetVXMPS != nil || n.SetWZRadPS != nil || n.XM != nil || n.YM != nil || n.ThetaRad != nil {
+	} else if n.VXMPS != nil || n.WZRadPS != nil || n.SetVXMPS != nil || n.SetWZRadPS != nil || n.XM != nil || n.YM != nil ||
+		n.ThetaRad != nil {
 		c.add(at, CodeBadValue, fmt.Sprintf("a %s has no speed and no place", u.Kind), "only a drive has")
 	}
 	for i, angle := range n.Angles() {
@@ -223,7 +227,8 @@ func (e *Event) Validate() []schema.Problem {
 		c.present("/key", e.Key != 0)
 		c.present("/detail", e.Detail != "")
 		if !slices.Contains(FailReasons, e.Reason) {
-			c.add("/reason", CodeBadValue, fmt.Sprintf("%q is not a reason that an adapter may give", e.Reason), fmt.Sprint("want one of ", FailReasons))
+			c.add("/reason", CodeBadValue, fmt.Sprintf("%q is not a reason that an adapter may give", e.Reason),
+				fmt.Sprint("want one of ", FailReasons))
 		}
 	case Sensed:
 		e.sensed(&c)
@@ -249,7 +254,8 @@ func (e *Event) Validate() []schema.Problem {
 			c.add("/map/reason", CodeBadValue, fmt.Sprintf("%q", e.Map.Reason), "want "+string(schema.ReasonBadMap))
 		}
 	default:
-		c.add("/kind", CodeBadValue, fmt.Sprintf("there is no event %q", e.Kind), "want done, failed, sensed, asks, heard, waits, calibrating or calibrated")
+		c.add("/kind", CodeBadValue, fmt.Sprintf("there is no event %q", e.Kind),
+			"want done, failed, sensed, asks, heard, waits, calibrating or calibrated")
 	}
 	return c
 }

@@ -94,7 +94,8 @@ func Parse(text string) (*Condition, []schema.Problem) {
 		return nil, problems
 	}
 	if !checked.OutputType().IsExactType(cel.BoolType) {
-		return refuse("not_a_condition", fmt.Sprintf("%s is %s, which is neither true nor false", text, typeText(checked.OutputType())), comparison(text, checked.OutputType()))
+		return refuse("not_a_condition", fmt.Sprintf("%s is %s, which is neither true nor false", text, typeText(checked.OutputType())),
+			comparison(text, checked.OutputType()))
 	}
 	c := &Condition{text: text}
 	if c.program, err = programOf(env, checked); err != nil {
@@ -153,7 +154,8 @@ func problemOf(text string, e *cel.Error) schema.Problem {
 var mixed = regexp.MustCompile(`^found no matching overload for '_([^_]+)_' applied to '\((int|double|string|bool), (int|double|string|bool)\)'`)
 
 // typeTexts are the types in the words of authors.
-var typeTexts = map[string]string{"int": "a whole number", "double": "a number with a decimal point", "string": "a text", "bool": "true or false"}
+var typeTexts = map[string]string{"int": "a whole number", "double": "a number with a decimal point", "string": "a text",
+	"bool": "true or false"}
 
 func typeText(t *cel.Type) string {
 	if text, ok := typeTexts[t.String()]; ok {
@@ -204,7 +206,8 @@ var (
 )
 
 // plainly puts words of the parser into those of authors.
-var plainly = strings.NewReplacer("Syntax error: ", "", " expecting <EOF>", " does not belong here", "mismatched input ", "", "extraneous input ", "",
+var plainly = strings.NewReplacer("Syntax error: ", "", " expecting <EOF>", " does not belong here", "mismatched input ", "",
+	"extraneous input ", "",
 	"token recognition error at: '= '", "one = compares nothing", "token recognition error at: '='", "one = compares nothing",
 	"token recognition error at: ", "it is not clear what this means: ", "no viable alternative at input ", "this is not complete: ")
 

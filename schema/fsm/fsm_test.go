@@ -38,7 +38,8 @@ func TestCheckReportsEveryError(t *testing.T) {
 		t    Table[state, event]
 		want string
 	}{
-		{"duplicate", append(Table[state, event]{{From: In[state]("open"), On: "push", To: "locked", Why: "x"}}, door...), "two rows for open on push"},
+		{"duplicate", append(Table[state, event]{{From: In[state]("open"), On: "push", To: "locked", Why: "x"}}, door...),
+			"two rows for open on push"},
 		{"no why", Table[state, event]{{From: In[state]("open"), On: "push", To: "shut"}}, "has no Why"},
 		{"nowhere", Table[state, event]{{On: "push", To: "shut", Why: "x"}}, "starts nowhere"},
 		{"unknown", Table[state, event]{{From: In[state]("open"), On: "push", To: "ajar", Why: "x"}}, "leads to ajar, which is not a state"},
@@ -54,7 +55,8 @@ func TestCheckReportsEveryError(t *testing.T) {
 
 func TestMermaidJoinsArrows(t *testing.T) {
 	got := append(Table[state, event]{{From: In[state]("open"), On: "wind", To: "shut", Why: "x"}}, door...).Mermaid("open")
-	want := "stateDiagram-v2\n    [*] --> open\n    open --> shut: wind, push\n    shut --> open: pull\n    shut --> locked: turn-key\n    locked --> shut: turn-key\n"
+	want := "stateDiagram-v2\n    [*] --> open\n    open --> shut: wind, push\n    shut --> open: pull\n    shut --> locked: turn-key\n" +
+		"    locked --> shut: turn-key\n"
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}

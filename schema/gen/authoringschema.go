@@ -114,7 +114,8 @@ func actionSchemas() map[string]any {
 		})
 	}
 	kind := fieldSchema(common.Fields[0], reflect.TypeFor[string]())
-	defs["action"] = object{"type": "object", "description": common.Doc, "required": []string{"type"}, "properties": object{"type": kind}, "allOf": cases}
+	defs["action"] = object{"type": "object", "description": common.Doc, "required": []string{"type"}, "properties": object{"type": kind},
+		"allOf": cases}
 	return defs
 }
 
@@ -234,7 +235,8 @@ func typeSchema(t reflect.Type) object {
 	rule := func(word string, most int, words ...string) object {
 		return object{"oneOf": []any{
 			object{"enum": words},
-			object{"type": "object", "additionalProperties": false, "required": []string{word}, "properties": object{word: object{"type": "integer", "minimum": 1, "maximum": most}}},
+			object{"type": "object", "additionalProperties": false, "required": []string{word},
+				"properties": object{word: object{"type": "integer", "minimum": 1, "maximum": most}}},
 		}}
 	}
 	switch t {

@@ -101,7 +101,8 @@ func busTopicTable() string {
 		if t.Retained {
 			retained = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | [%s](schema/bus/json/%s): %s | %s |\n", t.Pattern, t.From, t.QoS, retained, messageName(t), busFile(t), t.Purpose, t.Rate)
+		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | [%s](schema/bus/json/%s): %s | %s |\n", t.Pattern, t.From, t.QoS, retained, messageName(t),
+			busFile(t), t.Purpose, t.Rate)
 	}
 	return b.String()
 }
@@ -114,7 +115,8 @@ func busFieldTable() string {
 	for _, t := range bus.Topics {
 		types = append(types, reflect.TypeOf(t.Message))
 	}
-	types = append(types, reflect.TypeFor[bus.Describe](), reflect.TypeFor[bus.UnitState](), reflect.TypeFor[bus.Calibrated](), reflect.TypeFor[bus.MapResult](), reflect.TypeFor[bus.Map]())
+	types = append(types, reflect.TypeFor[bus.Describe](), reflect.TypeFor[bus.UnitState](), reflect.TypeFor[bus.Calibrated](),
+		reflect.TypeFor[bus.MapResult](), reflect.TypeFor[bus.Map]())
 	for _, t := range types {
 		for f := range fieldsOf(t) {
 			may := ""

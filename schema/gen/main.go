@@ -1,5 +1,6 @@
 // Command gen generates the JSON Schemas, the tables between the markers of topics.md and docs/cluster.md, the
-// reference of authors and that of messages from package schema and those below it. Run it with `make gen`; CI fails if its output is not committed.
+// reference of authors and that of messages from package schema and those below it. Run it with `make gen`; CI fails if its output is not
+// committed.
 package main
 
 import (

@@ -13,7 +13,8 @@ func TestEveryFieldOfMessagesIsDescribed(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var check func(of reflect.Type)
 	check = func(of reflect.Type) {
-		if seen[of] || of == reflect.TypeFor[schema.Time]() || of.PkgPath() != reflect.TypeFor[schema.State]().PkgPath() || of.Kind() != reflect.Struct {
+		if seen[of] || of == reflect.TypeFor[schema.Time]() || of.PkgPath() != reflect.TypeFor[schema.State]().PkgPath() ||
+			of.Kind() != reflect.Struct {
 			return
 		}
 		seen[of] = true

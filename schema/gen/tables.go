@@ -29,7 +29,8 @@ func fill(page string, blocks map[string]string) (string, error) {
 
 func topicTable() string {
 	var b strings.Builder
-	b.WriteString("| topic under `troupe/v1/` | QoS | retained | limit | written by | read by | payload | rate |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| topic under `troupe/v1/` | QoS | retained | limit | written by | read by | payload | rate |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, t := range schema.Topics {
 		payload := "bytes"
 		if t.Message != "" {
@@ -39,14 +40,16 @@ func topicTable() string {
 		if t.Retain {
 			retain = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s | %s | %s: %s | %s |\n", t.Pattern, t.QoS, retain, size(t.MaxBytes), grants(t.Publish), grants(t.Read), payload, t.Purpose, t.Rate)
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s | %s | %s: %s | %s |\n", t.Pattern, t.QoS, retain, size(t.MaxBytes), grants(t.Publish),
+			grants(t.Read), payload, t.Purpose, t.Rate)
 	}
 	return b.String()
 }
 
 func verbTable() string {
 	var b strings.Builder
-	b.WriteString("| verb | arguments (the first is the bare word) | what it does | class | who, beside fleetd and admin | time to live | written to disk |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| verb | arguments (the first is the bare word) | what it does | class | who, beside fleetd and admin | time to live | " +
+		"written to disk |\n|---|---|---|---|---|---|---|\n")
 	for _, v := range verb.All {
 		args := make([]string, len(v.Args()))
 		for i, a := range v.Args() {
@@ -67,7 +70,8 @@ func verbTable() string {
 		if v.TTL != verb.NoTTL {
 			ttl = fmt.Sprintf("%d s", v.TTL/time.Second)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", v.ID(), dash(strings.Join(args, "; ")), v.Purpose, v.Class, dash(strings.Join(who, ", ")), ttl, v.Journal)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", v.ID(), dash(strings.Join(args, "; ")), v.Purpose, v.Class,
+			dash(strings.Join(who, ", ")), ttl, v.Journal)
 	}
 	return b.String()
 }
@@ -150,7 +154,8 @@ func keyTable() string {
 	for _, k := range cond.Keys {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
 	}
-	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name, or since the end of the activity NAME if it is activity:NAME; missing if there was none since robotd started |\n")
+	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name, or since the end of the " +
+		"activity NAME if it is activity:NAME; missing if there was none since robotd started |\n")
 	return b.String()
 }
 

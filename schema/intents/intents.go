@@ -121,13 +121,15 @@ func (r *Row) problems(at string, before []Row) (found []schema.Problem) {
 	add := func(pointer, detail, hint string) {
 		found = append(found, schema.NewProblem(at+pointer, "bad_value", detail, hint))
 	}
-	for _, n := range []struct{ field, name string }{{"/intent", r.Intent}, {"/emotion", r.Emotion}, {"/resulting_emotion", r.ResultingEmotion}} {
+	for _, n := range []struct{ field, name string }{{"/intent", r.Intent}, {"/emotion", r.Emotion},
+		{"/resulting_emotion", r.ResultingEmotion}} {
 		if n.name != "" && !schema.ValidIntentName(n.name) {
 			add(n.field, fmt.Sprintf("%q is not a name", n.name), fmt.Sprintf("1 to %d printable bytes without spaces", schema.MaxIntentName))
 		}
 	}
 	does := 0
-	for _, n := range []struct{ field, id string }{{"/act", r.Act}, {"/activity", r.Activity}, {"/interrupt", r.Interrupt}, {"/mode", string(r.Mode)}} {
+	for _, n := range []struct{ field, id string }{{"/act", r.Act}, {"/activity", r.Activity}, {"/interrupt", r.Interrupt},
+		{"/mode", string(r.Mode)}} {
 		if n.id == "" {
 			continue
 		}

@@ -106,7 +106,8 @@ func TestIntentsAreBounded(t *testing.T) {
 		}
 	}
 	low := 0.0
-	u := schema.Utterance{Name: "makeDogNeutral", Text: strings.Repeat("ü", 1000), Emotion: "joy", Confidence: &low, Slots: map[string]string{"guest": "Ann"}}
+	u := schema.Utterance{Name: "makeDogNeutral", Text: strings.Repeat("ü", 1000), Emotion: "joy", Confidence: &low,
+		Slots: map[string]string{"guest": "Ann"}}
 	if problems := u.Problems(""); len(problems) > 0 {
 		t.Error(problems)
 	}

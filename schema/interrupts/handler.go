@@ -92,7 +92,8 @@ func ParseHandlers(value jsontext.Value) ([]Handler, []schema.Problem) {
 // does checks what a handler does.
 func (c *checks) does(p string, h Handler) {
 	var set []string
-	for name, is := range map[string]bool{"act": h.Act != "", "actions": len(h.Actions) > 0, "activity": h.Activity != "", "http": h.HTTP != nil} {
+	for name, is := range map[string]bool{"act": h.Act != "", "actions": len(h.Actions) > 0, "activity": h.Activity != "",
+		"http": h.HTTP != nil} {
 		if is {
 			set = append(set, name)
 		}
@@ -129,7 +130,8 @@ func (h Handler) Inline() (score.Act, []schema.Problem) {
 	a := w.Inline.Resolve(score.Step{})
 	a.ID = h.ID
 	if nested := a.Nested(); len(nested) > 0 {
-		problems = append(problems, schema.NewProblem("/actions", "bad_value", "the actions perform the act "+nested[0], "name that act instead: a handler's actions stand alone"))
+		problems = append(problems, schema.NewProblem("/actions", "bad_value", "the actions perform the act "+nested[0],
+			"name that act instead: a handler's actions stand alone"))
 	}
 	return a, problems
 }

@@ -82,7 +82,8 @@ func TestRefusedHandlersSayWhere(t *testing.T) {
 func refused(t *testing.T, setting, value, pointer, detail string) {
 	t.Helper()
 	problems := CheckSetting(setting, jsontext.Value(value))
-	if len(problems) == 0 || problems[0].Pointer != pointer || !strings.Contains(problems[0].Detail, detail) || problems[0].Severity != schema.SeverityError {
+	if len(problems) == 0 || problems[0].Pointer != pointer || !strings.Contains(problems[0].Detail, detail) ||
+		problems[0].Severity != schema.SeverityError {
 		t.Errorf("%s: %v, want one at %q about %q", value, problems, pointer, detail)
 	}
 }

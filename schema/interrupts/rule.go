@@ -60,16 +60,22 @@ type SignalRow struct {
 
 // Signals lists the signals in the order of the documentation.
 var Signals = []SignalRow{
-	{Signal: Touch, Named: "area", On: 50 * time.Millisecond, Off: 200 * time.Millisecond, Doc: "someone touches the robot", Why: "a finger loses contact for moments"},
-	{Signal: Press, Pulse: true, Named: "button", On: 200 * time.Millisecond, Doc: "someone presses a button of the robot or of its screen", Why: "a contact bounces"},
+	{Signal: Touch, Named: "area", On: 50 * time.Millisecond, Off: 200 * time.Millisecond, Doc: "someone touches the robot",
+		Why: "a finger loses contact for moments"},
+	{Signal: Press, Pulse: true, Named: "button", On: 200 * time.Millisecond, Doc: "someone presses a button of the robot or of its screen",
+		Why: "a contact bounces"},
 	{Signal: Choice, Pulse: true, Named: "choice", Doc: "someone chooses what an act offers on the screen"},
-	{Signal: People, Level: true, On: 200 * time.Millisecond, Off: time.Second, Doc: "the robot sees people; its level is how many", Why: "a detector loses a face for moments"},
-	{Signal: Sound, Level: true, On: 200 * time.Millisecond, Off: 500 * time.Millisecond, Doc: "the robot hears something while it makes no sound itself; its level is in dB(A)", Why: "speech has pauses"},
+	{Signal: People, Level: true, On: 200 * time.Millisecond, Off: time.Second, Doc: "the robot sees people; its level is how many",
+		Why: "a detector loses a face for moments"},
+	{Signal: Sound, Level: true, On: 200 * time.Millisecond, Off: 500 * time.Millisecond,
+		Doc: "the robot hears something while it makes no sound itself; its level is in dB(A)", Why: "speech has pauses"},
 	{Signal: Push, Off: time.Second, Doc: "someone pushes the robot", Why: "it sways afterwards"},
 	{Signal: Lift, Off: time.Second, Doc: "someone lifts or rolls the robot", Why: "it is set down more than once"},
 	{Signal: Fall, Off: time.Second, Doc: "the robot has fallen or is about to fall", Why: "it rocks"},
-	{Signal: Dark, On: 2 * time.Second, Off: 2 * time.Second, Doc: "it is too dark to see people", Why: "someone stands before the lamp for a moment"},
-	{Signal: Heat, Level: true, Named: "unit", On: time.Second, Off: time.Second, Doc: "a unit is hot; its level is its temperature in degrees Celsius", Why: "a single reading proves nothing"},
+	{Signal: Dark, On: 2 * time.Second, Off: 2 * time.Second, Doc: "it is too dark to see people",
+		Why: "someone stands before the lamp for a moment"},
+	{Signal: Heat, Level: true, Named: "unit", On: time.Second, Off: time.Second,
+		Doc: "a unit is hot; its level is its temperature in degrees Celsius", Why: "a single reading proves nothing"},
 }
 
 // RowOf returns the row of a signal.
@@ -196,7 +202,8 @@ func (c *checks) condition(pointer, text string) {
 	}
 	for _, use := range condition.Sinces() {
 		if use.Name != "" && !happens(use.Name) {
-			c.add(pointer, fmt.Sprintf("there is no event and no signal %q", use.Name), "the signals are "+strings.Join(signalNames(), ", ")+"; topics.md lists the events; "+cond.SinceActivity+"NAME is the end of an activity")
+			c.add(pointer, fmt.Sprintf("there is no event and no signal %q", use.Name), "the signals are "+strings.Join(signalNames(), ", ")+
+				"; topics.md lists the events; "+cond.SinceActivity+"NAME is the end of an activity")
 		}
 	}
 }

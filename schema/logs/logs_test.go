@@ -24,7 +24,8 @@ func TestLinesHaveTheIDsOfTheirContext(t *testing.T) {
 		t.Errorf("text: %q", got)
 	}
 	var line map[string]string
-	if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line["msg"] != "command sent" || line["request"] != "q1" || line["command"] != "c1" || line["robot"] != "r1" {
+	if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line["msg"] != "command sent" || line["request"] != "q1" ||
+		line["command"] != "c1" || line["robot"] != "r1" {
 		t.Errorf("json: %q: %v", lines.String(), err)
 	}
 }

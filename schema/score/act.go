@@ -44,7 +44,8 @@ func validateAct(a Act, defers bool) []schema.Problem {
 		c.text(at("/parameters", name, "default"), p.Default, MaxText)
 	}
 	if a.Method != "" && a.Method != MethodMultiple && a.Method != MethodExclusive {
-		c.add("/method", CodeBadValue, fmt.Sprintf("%q is not a method of an act", a.Method), nearWord(string(a.Method), []string{"multiple", "exclusive"}, "write multiple or exclusive"))
+		c.add("/method", CodeBadValue, fmt.Sprintf("%q is not a method of an act", a.Method),
+			nearWord(string(a.Method), []string{"multiple", "exclusive"}, "write multiple or exclusive"))
 	}
 	c.actions(a)
 	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
@@ -78,7 +79,8 @@ func SpoilsTimes(p schema.Problem) bool {
 
 func (c *checks) actions(a Act) {
 	if len(a.Actions) == 0 {
-		c.add("/actions", CodeZeroLength, "the act has no action", "add actions: [{type: wait, start_ms: 0, end_ms: 2000}], with your own actions")
+		c.add("/actions", CodeZeroLength, "the act has no action",
+			"add actions: [{type: wait, start_ms: 0, end_ms: 2000}], with your own actions")
 		return
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}
@@ -122,7 +124,8 @@ func (c *checks) action(p string, x *Action) {
 	switch x.Method {
 	case "", MethodExclusive, row.Method:
 	default:
-		c.add(at(p, "method"), CodeBadValue, fmt.Sprintf("%q is not a method of %s", x.Method, row.Type), fmt.Sprintf("leave it out (%s) or write exclusive", row.Method))
+		c.add(at(p, "method"), CodeBadValue, fmt.Sprintf("%q is not a method of %s", x.Method, row.Type),
+			fmt.Sprintf("leave it out (%s) or write exclusive", row.Method))
 	}
 	switch x.OnResume {
 	case "":
@@ -134,7 +137,8 @@ func (c *checks) action(p string, x *Action) {
 		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", x.OnResume), resumeHint(x.OnResume))
 	}
 	if x.StartMS < 0 || x.StartMS > MaxActMS {
-		c.add(at(p, "start_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 0 and %d", x.StartMS, MaxActMS), "write 0 or more milliseconds from the start of the group")
+		c.add(at(p, "start_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 0 and %d", x.StartMS, MaxActMS),
+			"write 0 or more milliseconds from the start of the group")
 	}
 	c.ends(p, x, row)
 	c.fields(p, x, row)
@@ -144,7 +148,8 @@ func (c *checks) action(p string, x *Action) {
 func (c *checks) ends(p string, x *Action, row ActionRow) {
 	switch {
 	case x.EndMS != nil && x.TimeoutMS != nil:
-		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other", "keep end_ms for a fixed duration, or timeout_ms for until done")
+		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other",
+			"keep end_ms for a fixed duration, or timeout_ms for until done")
 	case x.EndMS != nil && !row.End:
 		c.add(at(p, "end_ms"), CodeWrongEnd, string(row.Type)+" has no end_ms", "leave it out: it ends "+row.Ends)
 	case x.TimeoutMS != nil && !row.Timeout:
@@ -152,9 +157,11 @@ func (c *checks) ends(p string, x *Action, row ActionRow) {
 	case x.EndMS == nil && x.TimeoutMS == nil && !row.AtOnce && (row.End || row.Timeout):
 		c.add(p, CodeNeedsEnd, string(row.Type)+" says neither when it ends nor how long it may take", row.endHint(x.StartMS))
 	case x.EndMS != nil && (*x.EndMS <= x.StartMS || *x.EndMS > MaxActMS):
-		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "write a time after start_ms; both count from the start of the group")
+		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS),
+			"write a time after start_ms; both count from the start of the group")
 	case x.TimeoutMS != nil && (*x.TimeoutMS < 1 || *x.TimeoutMS > MaxActMS):
-		c.add(at(p, "timeout_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 1 and %d", *x.TimeoutMS, MaxActMS), "write how many milliseconds it takes at most")
+		c.add(at(p, "timeout_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 1 and %d", *x.TimeoutMS, MaxActMS),
+			"write how many milliseconds it takes at most")
 	}
 }
 
@@ -163,7 +170,8 @@ func (r ActionRow) endHint(start int64) string {
 	if !r.Timeout {
 		return fmt.Sprintf("add end_ms: %d, the time at which it ends", start+3000)
 	}
-	return fmt.Sprintf("add timeout_ms: %d (it ends %s, and after so many milliseconds at the latest), or end_ms for a fixed end", cmp.Or(r.UsualMS, 5000), r.Ends)
+	return fmt.Sprintf("add timeout_ms: %d (it ends %s, and after so many milliseconds at the latest), or end_ms for a fixed end",
+		cmp.Or(r.UsualMS, 5000), r.Ends)
 }
 
 var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)

@@ -124,13 +124,17 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	var c checks
 	c.addUnder("", validateStory(a.Story(), anActivity, lookup))
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
-		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), nearWord(string(a.Nature), []string{"solitary", "interactive"}, "write solitary (it may start while the robot is alone) or interactive (it is for people)"))
+		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature),
+			nearWord(string(a.Nature), []string{"solitary", "interactive"},
+				"write solitary (it may start while the robot is alone) or interactive (it is for people)"))
 	}
 	if a.Launch.When != "" {
 		_, problems := cond.Parse(a.Launch.When)
 		c.addUnder("/launch/when", problems)
 		if len(problems) == 0 && a.Launch.Cooldown == "" {
-			c.warn("/launch", CodeNoCooldown, "without a cooldown the activity starts again and again while its condition is true, and the story gets no time", "say how long it rests after its end, such as cooldown: 60s")
+			c.warn("/launch", CodeNoCooldown,
+				"without a cooldown the activity starts again and again while its condition is true, and the story gets no time",
+				"say how long it rests after its end, such as cooldown: 60s")
 		}
 	}
 	if a.Launch.When == "" && a.Launch.For != "" {
@@ -141,9 +145,12 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	for _, name := range slices.Sorted(maps.Keys(a.Permissions)) {
 		switch {
 		case !slices.Contains(Permissions, Permission(name)):
-			c.add(at("/permissions", name), CodeBadValue, fmt.Sprintf("%.64q is not a permission", name), "while_charging, while_moving or in_safeguard")
+			c.add(at("/permissions", name), CodeBadValue, fmt.Sprintf("%.64q is not a permission", name),
+				"while_charging, while_moving or in_safeguard")
 		case Permission(name) == PermitNature && a.Permissions[name]:
-			c.add(at("/permissions", name), CodeBadValue, "no activity has this permission: a solitary one never starts while an interactive one has the focus", "leave it out, or make the activity interactive")
+			c.add(at("/permissions", name), CodeBadValue,
+				"no activity has this permission: a solitary one never starts while an interactive one has the focus",
+				"leave it out, or make the activity interactive")
 		}
 	}
 	return c.found

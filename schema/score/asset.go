@@ -61,7 +61,8 @@ func (c *checks) assets(pointer string, list []Asset, kinds []AssetKind, reached
 		c.add(pointer, CodeTooBig, fmt.Sprintf("the files have %d bytes together, over %d", total, MaxAssetBytes), "make them smaller or fewer")
 	}
 	if blobs > MaxBlobsOfFiles {
-		c.add(pointer, CodeTooBig, fmt.Sprintf("the files that travel as blobs have %d bytes together, over %d", blobs, MaxBlobsOfFiles), "use fewer, or join some of them")
+		c.add(pointer, CodeTooBig, fmt.Sprintf("the files that travel as blobs have %d bytes together, over %d", blobs, MaxBlobsOfFiles),
+			"use fewer, or join some of them")
 	}
 }
 

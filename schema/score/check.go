@@ -35,7 +35,9 @@ func CheckActivity(text []byte, lookup Lookup) (a Activity, readable bool, probl
 // leaves out what only follows from the former: of a field that could not be read, nothing
 // else is said.
 func joinProblems(text []byte, unread, found []schema.Problem) []schema.Problem {
-	if len(unread) > MaxProblems || slices.ContainsFunc(unread, func(p schema.Problem) bool { return p.Pointer == "" || !canContinueAfter(p) }) {
+	if len(unread) > MaxProblems || slices.ContainsFunc(unread, func(p schema.Problem) bool {
+		return p.Pointer == "" || !canContinueAfter(p)
+	}) {
 		return Locate(text, unread) // nothing of it was read, or more than the list has room for is wrong
 	}
 	found = slices.DeleteFunc(found, func(p schema.Problem) bool {
@@ -93,7 +95,8 @@ func NameOf(text []byte) (kind, id string) {
 			return kind, id
 		}
 	}
-	for _, hint := range []struct{ field, kind string }{{"nature", "activity"}, {"launch", "activity"}, {"acts", "story"}, {"actions", "act"}} {
+	for _, hint := range []struct{ field, kind string }{{"nature", "activity"}, {"launch", "activity"}, {"acts", "story"},
+		{"actions", "act"}} {
 		if _, ok := top[hint.field]; ok {
 			return hint.kind, ""
 		}

@@ -89,7 +89,8 @@ func TestLineOfBadSyntax(t *testing.T) {
 		{"{\"act\": \"a\",\n \"actions\": [\n  {\"type\": \"wait\" \"start_ms\": 0}]}", 3, ""},
 	} {
 		_, _, found := CheckAct([]byte(c.text), shelf)
-		if len(found) != 1 || found[0].Line != c.line || found[0].Column == 0 || found[0].Hint == "" || !strings.Contains(found[0].Detail, c.says) {
+		if len(found) != 1 || found[0].Line != c.line || found[0].Column == 0 || found[0].Hint == "" ||
+			!strings.Contains(found[0].Detail, c.says) {
 			t.Errorf("%q\n%+v, want line %d: %s", c.text, found, c.line, c.says)
 		}
 	}

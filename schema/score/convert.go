@@ -30,7 +30,8 @@ func withMore(found []schema.Problem, more int) []schema.Problem {
 	if more == 0 {
 		return found
 	}
-	return append(found, schema.NewProblem("", CodeMore, fmt.Sprintf("%d more are not listed", more), "correct the first ones, then check again"))
+	return append(found, schema.NewProblem("", CodeMore, fmt.Sprintf("%d more are not listed", more),
+		"correct the first ones, then check again"))
 }
 
 func (c *conversion) refuse(n *yamlv3.Node, code, detail, hint string) {

@@ -116,7 +116,8 @@ func (c *checks) field(pointer string, f Field, w setField) {
 	case w.number != nil && f.Min != f.Max && !(*w.number >= f.Min && *w.number <= f.Max):
 		c.add(pointer, CodeOutOfRange, fmt.Sprintf("%v is not between %v and %v", *w.number, f.Min, f.Max), rangeHint(f, *w.number))
 	case len(f.OneOf) > 0 && !slices.Contains(f.OneOf, w.word):
-		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a %s", w.word, f.Name), nearWord(w.word, f.OneOf, "write one of "+strings.Join(f.OneOf, ", ")))
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a %s", w.word, f.Name), nearWord(w.word, f.OneOf, "write one of "+
+			strings.Join(f.OneOf, ", ")))
 	case f.Form == FormName && !schema.ValidID(w.word):
 		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not a name", w.word), idHint(w.word))
 	case f.Form == FormColour && !colour.MatchString(w.word):

@@ -21,7 +21,8 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 			return
 		}
 		if len(caps.Actions) > 0 && !slices.Contains(caps.Actions, string(row.Type)) {
-			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("this robot's release performs no %s", row.Type), "update robotd, or leave the action out for this robot")
+			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("this robot's release performs no %s", row.Type),
+				"update robotd, or leave the action out for this robot")
 			return
 		}
 		named = named || x.Unit != ""
@@ -51,7 +52,9 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 func ValidateAndFit(a Act, caps schema.Caps) []schema.Problem {
 	fits := Fit(a, caps)
 	general := slices.DeleteFunc(ValidateAct(a), func(p schema.Problem) bool {
-		return p.Code == CodeOutOfRange && slices.ContainsFunc(fits, func(f schema.Problem) bool { return f.Code == CodeBeyondUnit && f.Pointer == p.Pointer })
+		return p.Code == CodeOutOfRange && slices.ContainsFunc(fits, func(f schema.Problem) bool {
+			return f.Code == CodeBeyondUnit && f.Pointer == p.Pointer
+		})
 	})
 	return append(general, fits...)
 }
@@ -168,6 +171,7 @@ func FitLanguage(b PublishedStory, caps schema.Caps) []schema.Problem {
 		return nil
 	}
 	var c checks
-	c.warn("/acts", CodeNotSpoken, fmt.Sprintf("this robot speaks %s, and %d of %d acts lack it: %s", lang, len(lack), len(acts), strings.Join(lack, ", ")), "add the texts, or the robot speaks another of their languages")
+	c.warn("/acts", CodeNotSpoken, fmt.Sprintf("this robot speaks %s, and %d of %d acts lack it: %s", lang, len(lack), len(acts),
+		strings.Join(lack, ", ")), "add the texts, or the robot speaks another of their languages")
 	return c.found
 }

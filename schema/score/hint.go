@@ -111,12 +111,15 @@ func (r ActionRow) known() []string {
 // otherNames are words that authors write for fields of other names. A word belongs to the
 // first name that is a field there.
 var otherNames = map[string][]string{
-	"id": {"act", "story", "activity"}, "title": {"name"}, "titel": {"name"}, "titre": {"name"}, "label": {"labels"}, "lang": {"languages"}, "language": {"languages"},
-	"steps": {"acts", "actions"}, "sequence": {"acts", "actions"}, "actions": {"acts"}, "acts": {"actions"}, "loop": {"repeat"}, "times": {"repeat"},
+	"id": {"act", "story", "activity"}, "title": {"name"}, "titel": {"name"}, "titre": {"name"}, "label": {"labels"}, "lang": {"languages"},
+	"language": {"languages"},
+	"steps":    {"acts", "actions"}, "sequence": {"acts", "actions"}, "actions": {"acts"}, "acts": {"actions"}, "loop": {"repeat"},
+	"times":   {"repeat"},
 	"message": {"text"}, "say": {"text"}, "speech": {"text"}, "content": {"text"}, "en": {"text"}, "de": {"text"},
 	"pan": {"yaw_rad"}, "tilt": {"pitch_rad"}, "angle": {"yaw_rad"}, "file": {"sound", "image"}, "picture": {"image"}, "options": {"choices"},
 	"begin": {"start_ms"}, "at": {"start_ms"}, "delay": {"start_ms"},
-	"to": {"point"}, "target": {"point"}, "condition": {"when"}, "params": {"with", "parameters"}, "args": {"with"}, "on_error": {"on_act_error"},
+	"to": {"point"}, "target": {"point"}, "condition": {"when"}, "params": {"with", "parameters"}, "args": {"with"},
+	"on_error": {"on_act_error"},
 }
 
 // durationHint returns how to write a duration, which is no field: an action has the time of

@@ -87,13 +87,15 @@ func StoryTimeline(s Story, lookup Lookup, langs ...string) (Timeline, []schema.
 	for i, step := range s.Acts {
 		a, ok := lookup(step.Act)
 		if !ok {
-			return Timeline{}, []schema.Problem{schema.NewProblem(at("/acts", i, "act"), CodeUnknownAct, "there is no act "+step.Act, "save the act first, or correct its name")}
+			return Timeline{}, []schema.Problem{schema.NewProblem(at("/acts", i, "act"), CodeUnknownAct, "there is no act "+step.Act,
+				"save the act first, or correct its name")}
 		}
 		before := b.Timeline
 		if found := b.act(a, lookup, step, i); len(found) > 0 {
 			return Timeline{}, found
 		}
-		b.Acts = append(b.Acts, ActSpan{Act: step.Act, Step: i, StartMS: before.LengthMS, EndMS: b.LengthMS, Estimated: b.LeastMS-before.LeastMS != b.MostMS-before.MostMS})
+		b.Acts = append(b.Acts, ActSpan{Act: step.Act, Step: i, StartMS: before.LengthMS, EndMS: b.LengthMS,
+			Estimated: b.LeastMS-before.LeastMS != b.MostMS-before.MostMS})
 	}
 	return b.Timeline, nil
 }
@@ -119,7 +121,8 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
 			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
-			WaitsMS: c.start - c.due, Type: c.row.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID, Action: c.action,
+			WaitsMS: c.start - c.due, Type: c.row.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number,
+			Pointer: c.pointer, ID: c.action.ID, Action: c.action,
 		})
 	}
 	b.freezes(s.root, from, estimated, number)

@@ -96,7 +96,8 @@ func TestTimelineSaysWhatIsEstimatedAndWhatWaits(t *testing.T) {
 	var got []string
 	for _, l := range tl.Lanes {
 		for _, b := range l.Bars {
-			got = append(got, fmt.Sprintf("%s/%s %d-%d start~%v lasts~%v waits %d %s %s", l.Class, l.Unit, b.StartMS, b.EndMS, b.StartEstimated, b.Estimated, b.WaitsMS, b.Text, b.Pointer))
+			got = append(got, fmt.Sprintf("%s/%s %d-%d start~%v lasts~%v waits %d %s %s", l.Class, l.Unit, b.StartMS, b.EndMS, b.StartEstimated,
+				b.Estimated, b.WaitsMS, b.Text, b.Pointer))
 		}
 	}
 	for _, f := range tl.Frozen {
@@ -157,7 +158,8 @@ const turning = `{type: head, start_ms: 0, end_ms: 3000, yaw_rad: 0.4}`
 
 func TestActsOfAStoryFollowOneAnother(t *testing.T) {
 	acts := library(t, stroll, hello, twice)
-	s := Story{ID: "s", Languages: []string{"de", "en"}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}, {Act: "stroll", With: map[string]string{"place": "Tür"}}, {Act: "stroll"}}}
+	s := Story{ID: "s", Languages: []string{"de", "en"}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}},
+		{Act: "stroll", With: map[string]string{"place": "Tür"}}, {Act: "stroll"}}}
 	tl, found := StoryTimeline(s, In(acts))
 	if len(found) > 0 {
 		t.Fatal(found)

@@ -44,7 +44,8 @@ func Locate(text []byte, problems []schema.Problem) []schema.Problem {
 // lookalikes are characters that look like what YAML reads, and are a part of a text to it. Word
 // processors and web pages put them in place of spaces and quotes.
 var lookalikes = []struct{ characters, name, write string }{
-	{"\u00a0\u2007\u202f\u2003\u2009\u200b\ufeff", "a no-break space, or another space that YAML does not take for one,", "write a usual space there"},
+	{"\u00a0\u2007\u202f\u2003\u2009\u200b\ufeff", "a no-break space, or another space that YAML does not take for one,",
+		"write a usual space there"},
 	{"“”„‟«»", "a typographic quote", `write straight quotes, ", in place of “ and ”`},
 }
 
@@ -111,7 +112,8 @@ func asWritten(p *schema.Problem, n *yamlv3.Node) {
 	case value == nil || n.Kind != yamlv3.MappingNode:
 	case p.Code == CodeBadLanguage && key.Value != pointer.LastToken():
 		p.Pointer = at(string(pointer.Parent()), key.Value)
-		p.Detail, p.Hint = fmt.Sprintf("%s is not a language tag without quotes", key.Value), fmt.Sprintf("quote it: %q; %s", key.Value, truthWords)
+		p.Detail, p.Hint = fmt.Sprintf("%s is not a language tag without quotes", key.Value), fmt.Sprintf("quote it: %q; %s", key.Value,
+			truthWords)
 	case p.Code == "bad_type" && isTruth(value, "true") || p.Code == "bad_type" && isTruth(value, "false"):
 		_, is, _ := strings.Cut(p.Detail, " ") // true is not a text
 		p.Detail, p.Hint = value.Value+" "+is, fmt.Sprintf("quote it: %q; %s", value.Value, truthWords)

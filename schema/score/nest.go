@@ -131,7 +131,8 @@ func (a Act) Expand(lookup Lookup) (Act, []schema.Problem) {
 	a.Actions = e.list("/actions", "", a.Actions, 1)
 	if e.errors == 0 {
 		if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
-			e.add("/actions", CodeTooBig, fmt.Sprintf("with the acts that it performs it has %d bytes, over %d", len(data), MaxBytes), "make them acts of a story instead")
+			e.add("/actions", CodeTooBig, fmt.Sprintf("with the acts that it performs it has %d bytes, over %d", len(data), MaxBytes),
+				"make them acts of a story instead")
 		}
 	}
 	return a, e.found
@@ -170,10 +171,12 @@ func (e *expansion) limits(p string, depth int) {
 	case e.full:
 	case e.count > MaxActions:
 		e.full = true
-		e.add(p, CodeTooMany, fmt.Sprintf("with the acts that it performs it has over %d actions", MaxActions), "make them acts of a story instead")
+		e.add(p, CodeTooMany, fmt.Sprintf("with the acts that it performs it has over %d actions", MaxActions),
+			"make them acts of a story instead")
 	case depth > MaxDepth:
 		e.full = true
-		e.add(p, CodeTooDeep, fmt.Sprintf("with the acts that it performs, groups nest over %d deep: %s", MaxDepth, strings.Join(e.path, " > ")), "flatten them")
+		e.add(p, CodeTooDeep, fmt.Sprintf("with the acts that it performs, groups nest over %d deep: %s", MaxDepth, strings.Join(e.path, " > ")),
+			"flatten them")
 	}
 }
 
@@ -183,7 +186,8 @@ func (e *expansion) nest(p string, x *Action, n PerformAct, depth int) {
 	inner, ok := e.lookup(n.Act)
 	switch {
 	case slices.Contains(e.path, n.Act):
-		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "name another act here, or leave one of these actions out")
+		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "),
+			"name another act here, or leave one of these actions out")
 		return
 	case !ok:
 		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+n.Act, UnknownActHint)

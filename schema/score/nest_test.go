@@ -60,7 +60,8 @@ func TestNestedActIsAGroupWithItsParameters(t *testing.T) {
 	if x := acts["twice"].Actions[0]; x.Type() != TypeAct || x.Do.(PerformAct).With["guest"] != "dear ${who}" {
 		t.Errorf("the library's act was changed: %+v", x)
 	}
-	if moved, ps := acts["twice"].Expand(In(acts)); len(ps) > 0 || moved.Resolve(Step{With: map[string]string{"who": "Bea"}}).Actions[0].Inner()[0].Text()["en"] != "Hello dear Bea" {
+	if moved, ps := acts["twice"].Expand(In(acts)); len(ps) > 0 || moved.Resolve(Step{With: map[string]string{"who": "Bea"}}).
+		Actions[0].Inner()[0].Text()["en"] != "Hello dear Bea" {
 		t.Errorf("the parameter of the act around it was not filled in: %+v %q", moved, ps)
 	}
 }
@@ -118,7 +119,8 @@ func TestProblemsOfNestedActsAreInAFixedOrder(t *testing.T) {
 
 func TestPublishedStoryHasTheActsThatItsActsPerform(t *testing.T) {
 	acts := library(t, hello, twice, `{act: spare, actions: [{type: wait, start_ms: 0, end_ms: 9}]}`)
-	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}}}, acts, 1)
+	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true},
+		Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}}}, acts, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 	"troupe/schema/score"
 )
 
-var bow = score.Act{ID: "bow", Parameters: map[string]score.Parameter{"guest": {Type: "string"}, "depth": {Type: "string"}}, Actions: []score.Action{{EndMS: new(int64(900)), Do: score.Wait{}}}}
+var bow = score.Act{ID: "bow", Parameters: map[string]score.Parameter{"guest": {Type: "string"}, "depth": {Type: "string"}},
+	Actions: []score.Action{{EndMS: new(int64(900)), Do: score.Wait{}}}}
 
 func library(id string) (score.Act, bool) {
 	bow.ID = id
@@ -103,9 +104,11 @@ func TestExamplesAreValid(t *testing.T) {
 			case "launch":
 				activities = append(activities, set(t, activity, "launch", set(t, "{when: touch}", f.Name, f.Example)))
 			case "parameter":
-				acts = append(acts, set(t, "act: a\nactions: [{type: wait, end_ms: 9}]", "parameters", "{p: "+set(t, "{type: string}", f.Name, f.Example)+"}"))
+				acts = append(acts, set(t, "act: a\nactions: [{type: wait, end_ms: 9}]", "parameters", "{p: "+set(t, "{type: string}", f.Name,
+					f.Example)+"}"))
 			case "choice":
-				acts = append(acts, action(set(t, "{type: screen, timeout_ms: 900}", "choices", "["+set(t, "{id: a, text: {en: A}}", f.Name, f.Example)+"]")))
+				acts = append(acts, action(set(t, "{type: screen, timeout_ms: 900}", "choices", "["+set(t, "{id: a, text: {en: A}}", f.Name, f.Example)+
+					"]")))
 			}
 		}
 	}
@@ -169,12 +172,16 @@ func TestSchemasOfEditors(t *testing.T) {
 	}
 	for kind, wrong := range map[string][]string{
 		"act": {
-			"act: A B\nactions: [{type: wait, end_ms: 9}]", "act: a", "act: a\nactions: []\ncolour: red", "act: a\nactions: [{type: wiat, end_ms: 9}]",
+			"act: A B\nactions: [{type: wait, end_ms: 9}]", "act: a", "act: a\nactions: []\ncolour: red",
+			"act: a\nactions: [{type: wiat, end_ms: 9}]",
 			action("{type: wait, end_ms: 9, face: smile}"), action("{type: wait, timeout_ms: 9}"), action("{type: wait, end_ms: 2s}"),
-			action("{type: say, timeout_ms: 9, text: hello}"), action("{type: say, timeout_ms: 9}"), action("{type: group, actions: [{type: wait, yaw_rad: 1}]}"),
+			action("{type: say, timeout_ms: 9, text: hello}"), action("{type: say, timeout_ms: 9}"),
+			action("{type: group, actions: [{type: wait, yaw_rad: 1}]}"),
 		},
-		"story":    {"story: s\nname: {en: S}\nrepeat: often\nacts: [{act: bow}]", "story: s\nname: {en: S}\nrepeat: {times: 0}\nacts: [{act: bow}]", "story: s\nname: {en: S}\nrepeat: once\nacts: [bow]"},
-		"activity": {"activity: s\nname: {en: S}\nrepeat: once\nnature: shy\nacts: [{act: bow}]", "activity: s\nname: {en: S}\nrepeat: once\nnature: solitary\nlaunch: {for: 3}\nacts: [{act: bow}]"},
+		"story": {"story: s\nname: {en: S}\nrepeat: often\nacts: [{act: bow}]", "story: s\nname: {en: S}\nrepeat: {times: 0}\n" +
+			"acts: [{act: bow}]", "story: s\nname: {en: S}\nrepeat: once\nacts: [bow]"},
+		"activity": {"activity: s\nname: {en: S}\nrepeat: once\nnature: shy\nacts: [{act: bow}]", "activity: s\nname: {en: S}\nrepeat: once\n" +
+			"nature: solitary\nlaunch: {for: 3}\nacts: [{act: bow}]"},
 	} {
 		for _, text := range wrong {
 			if accepts(editors[kind], text) == nil {

@@ -45,7 +45,8 @@ func published[T any](data []byte, what string, reads int64) (T, []schema.Proble
 }
 
 func unsupported(what string, version, reads int64) schema.Problem {
-	return schema.NewProblem("/schema", CodeUnsupported, fmt.Sprintf("version %d of published %s is not understood", version, what), fmt.Sprintf("this program reads version %d", reads))
+	return schema.NewProblem("/schema", CodeUnsupported, fmt.Sprintf("version %d of published %s is not understood", version, what),
+		fmt.Sprintf("this program reads version %d", reads))
 }
 
 // EncodePublishedStory encodes a story with the acts that it uses and their files. Equal values give
@@ -84,7 +85,8 @@ func parse[T any](data []byte) (T, []schema.Problem) {
 		}
 	}
 	if text[0] != '{' && bytes.TrimLeft(text, " \t\r\n")[0] != '{' {
-		return none, []schema.Problem{schema.NewProblem("", CodeNotObject, "the file holds no fields", "begin it with act:, story: or activity: and an id, such as act: welcome")}
+		return none, []schema.Problem{schema.NewProblem("", CodeNotObject, "the file holds no fields",
+			"begin it with act:, story: or activity: and an id, such as act: welcome")}
 	}
 	if p, over := overEntries(text); over {
 		return none, Locate(data, []schema.Problem{p})

@@ -30,11 +30,13 @@ func PerformRequestOf(act, actions string, with map[string]string, deferred bool
 	w := PerformRequest{Act: act, With: with, Defer: deferred}
 	switch {
 	case actions != "" && act != "":
-		return w, []schema.Problem{schema.NewProblem("/args/actions", CodeWrongField, "act and actions exclude each other", "leave one of the two out")}
+		return w, []schema.Problem{schema.NewProblem("/args/actions", CodeWrongField, "act and actions exclude each other",
+			"leave one of the two out")}
 	case actions == "" && act == "":
 		return w, []schema.Problem{schema.NewProblem("/args/act", CodeMissing, "the command names neither an act nor actions", `name an act, or send "actions":[{"type":"face","start_ms":0,"face":"smile"}]`)}
 	case actions == "" && deferred:
-		return w, []schema.Problem{schema.NewProblem("/args/defer", CodeWrongField, "only actions in the command can be deferred; those of an act never have to wait", "leave it out")}
+		return w, []schema.Problem{schema.NewProblem("/args/defer", CodeWrongField,
+			"only actions in the command can be deferred; those of an act never have to wait", "leave it out")}
 	case actions == "":
 		return w, nil
 	}

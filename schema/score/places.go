@@ -43,7 +43,8 @@ func ParsePlaces(data []byte) (Places, []schema.Problem) {
 	}](data)
 	if len(unread) == 0 && ros.Image != "" && ros.Resolution != nil && ros.Origin != nil {
 		return p, []schema.Problem{schema.NewProblem("", CodeWrongField, "this is the description of a map of ROS, which has no named points",
-			"write the points that robots go to, in metres on that map: {schema: 1, points: {kitchen: {x_m: 1.5, y_m: 2, theta_rad: 0}}}; the map itself stays with the body")}
+			"write the points that robots go to, in metres on that map: {schema: 1, points: {kitchen: {x_m: 1.5, y_m: 2, theta_rad: 0}}}; the map "+
+				"itself stays with the body")}
 	}
 	return p, problems
 }

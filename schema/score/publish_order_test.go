@@ -14,7 +14,8 @@ func TestActsComeBehindThoseThatTheyPerform(t *testing.T) {
 		return a
 	}
 	var got []string
-	for _, a := range PerformedFirst([]Act{act("a", "c", "elsewhere"), act("b"), act("c", "d"), act("d", "a"), {}}, func(a Act) Act { return a }) {
+	for _, a := range PerformedFirst([]Act{act("a", "c", "elsewhere"), act("b"), act("c", "d"), act("d", "a"), {}},
+		func(a Act) Act { return a }) {
 		got = append(got, a.ID)
 	}
 	if order := strings.Join(got, " "); order != "d c a b " {

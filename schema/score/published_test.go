@@ -130,8 +130,10 @@ func TestActivitiesAreValidated(t *testing.T) {
 		"an unknown key":          {func(a *Activity) { a.Launch.When = "peple > 0" }, "/activities/0/launch/when unknown_key"},
 		"a condition of a novel":  {func(a *Activity) { a.Launch.When = strings.Repeat("x", 1001) }, "/activities/0/launch/when too_long"},
 		"a nameless permission":   {func(a *Activity) { a.Permissions = map[string]bool{"": true} }, "/activities/0/permissions/ bad_value"},
-		"an unknown permission":   {func(a *Activity) { a.Permissions = map[string]bool{"canRunOnPod": true} }, "/activities/0/permissions/canRunOnPod bad_value"},
-		"against the natures":     {func(a *Activity) { a.Permissions = map[string]bool{"nature": true} }, "/activities/0/permissions/nature bad_value"},
+		"an unknown permission": {func(a *Activity) { a.Permissions = map[string]bool{"canRunOnPod": true} },
+			"/activities/0/permissions/canRunOnPod bad_value"},
+		"against the natures": {func(a *Activity) { a.Permissions = map[string]bool{"nature": true} },
+			"/activities/0/permissions/nature bad_value"},
 	} {
 		a := good()
 		row.change(&a)

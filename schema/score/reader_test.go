@@ -20,9 +20,12 @@ func hostile() map[string]string {
 		return b.String()
 	}
 	return map[string]string{
-		"aliases of a long text":   "act: x\nname: &n \"" + strings.Repeat("A", 20_000) + "\"\nsteps: [" + strings.Repeat("{say: *n},", 4000) + "]\n",
-		"aliases of aliases":       "act: x\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n",
-		"over the limit":           "act: x\nname: &n \"" + strings.Repeat("A", 20_000) + "\"\nsteps: [" + strings.Repeat("{say: *n},", 40_000) + "]\n",
+		"aliases of a long text": "act: x\nname: &n \"" + strings.Repeat("A", 20_000) + "\"\nsteps: [" + strings.Repeat("{say: *n},", 4000) +
+			"]\n",
+		"aliases of aliases": "act: x\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n" +
+			"c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n",
+		"over the limit": "act: x\nname: &n \"" + strings.Repeat("A", 20_000) + "\"\nsteps: [" + strings.Repeat("{say: *n},", 40_000) +
+			"]\n",
 		"unknown fields":           "act: x\n" + many(4000, "f%d: 1\n"),
 		"fields of another type":   "act: x\nactions:\n" + many(2500, "- {start_ms: x%d}\n"),
 		"nested lists":             "act: x\nactions: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "\n",

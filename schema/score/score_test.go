@@ -30,7 +30,8 @@ func TestPublishedStoriesAreValidated(t *testing.T) {
 }
 
 func TestFitStoryPrunesMissingActs(t *testing.T) {
-	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
+	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"},
+		{Act: "gone"}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
 	e, ps := FitStory(b, small, map[string]Act{"taught": known})
 	if len(ps) != 0 || len(e.Steps) != 2 || len(e.Acts) != 2 || !slices.Equal(e.Pruned, []string{"gone"}) {
@@ -57,7 +58,8 @@ func TestFitStoryPrunesMissingActs(t *testing.T) {
 func TestTaughtActIsNoShutdownAct(t *testing.T) {
 	speaker := schema.Caps{Languages: small.Languages, Units: small.Units[:1]}
 	turn := Act{ID: "turn", Actions: []Action{{Do: Head{Axes: Axes{YawRad: new(0.5)}}}}}
-	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "known"}}, Shutdown: "turn"}, Acts: map[string]Act{"known": known}}
+	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "known"}}, Shutdown: "turn"},
+		Acts: map[string]Act{"known": known}}
 	if _, ps := FitStory(b, speaker, map[string]Act{"turn": turn}); len(ps) != 0 {
 		t.Errorf("the story is judged by an act that is not performed: %q", ps)
 	}
@@ -77,7 +79,8 @@ func TestLoopNeedsActWithDuration(t *testing.T) {
 	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
 		t.Errorf("the act has a duration on this robot: %q", ps)
 	}
-	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength || ps[0].Pointer != "/story/acts" {
+	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength ||
+		ps[0].Pointer != "/story/acts" {
 		t.Errorf("without the act the loop takes no time: %q", ps)
 	}
 	b.Story.Repeat = Repeat{Times: 1}
@@ -159,7 +162,8 @@ func roundTrip(t *testing.T, s Story, acts map[string]Act) {
 
 // FuzzParsePublishedStory checks that validation of arbitrary bytes does not panic.
 func FuzzParsePublishedStory(f *testing.F) {
-	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
+	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}},
+		map[string]Act{"known": known}, 1)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -208,9 +208,11 @@ func (c *checks) warnAboutWaits(a Act) {
 		switch p := at(k.pointer, "start_ms"); {
 		case k.start == k.due:
 		case k.waitedFor != nil:
-			c.warn(p, CodeMayWait, fmt.Sprintf("will probably wait for %s, which takes until about %d ms", k.waitedFor.pointer, k.waitedFor.end), "start it later if its time matters")
+			c.warn(p, CodeMayWait, fmt.Sprintf("will probably wait for %s, which takes until about %d ms", k.waitedFor.pointer, k.waitedFor.end),
+				"start it later if its time matters")
 		default:
-			c.warn(p, CodeMayWait, fmt.Sprintf("is exclusive and will probably wait for those before it, until about %d ms", k.start), "start it later if its time matters")
+			c.warn(p, CodeMayWait, fmt.Sprintf("is exclusive and will probably wait for those before it, until about %d ms", k.start),
+				"start it later if its time matters")
 		}
 		for _, inner := range k.cues {
 			warn(inner)

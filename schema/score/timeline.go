@@ -45,10 +45,12 @@ type child struct {
 func (c *checks) checkOverlaps(a Act) {
 	length, _ := c.layOut("", a.Actions)
 	if length.hi > MaxActMS {
-		c.add("/actions", CodeTooLong, fmt.Sprintf("the act may take %d s, over one hour", length.hi/1000), "split it in two, or allow less with timeout_ms")
+		c.add("/actions", CodeTooLong, fmt.Sprintf("the act may take %d s, over one hour", length.hi/1000),
+			"split it in two, or allow less with timeout_ms")
 	}
 	if length.hi == 0 && c.errors == 0 {
-		c.warn("/actions", CodeZeroLength, "nothing in the act lasts", "add {type: wait, start_ms: 0, end_ms: 2000}, or put its actions into another act")
+		c.warn("/actions", CodeZeroLength, "nothing in the act lasts",
+			"add {type: wait, start_ms: 0, end_ms: 2000}, or put its actions into another act")
 	}
 }
 
@@ -126,7 +128,8 @@ func (c *checks) checkExclusive(children []child, i int) {
 	}
 	for _, other := range children[:i] {
 		if !other.alone && other.action.StartMS+other.length.lo > start {
-			report(at(x.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("is exclusive, but %s of its group still performs at %d ms", other.pointer, start),
+			report(at(x.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("is exclusive, but %s of its group still performs at %d ms",
+				other.pointer, start),
 				"start it when that is over, or leave exclusive out")
 			return
 		}
@@ -136,7 +139,8 @@ func (c *checks) checkExclusive(children []child, i int) {
 		begin := other.action.StartMS
 		if !other.alone && other.length.hi > 0 && (begin < x.busy || begin == x.busy && instant) {
 			report(at(x.pointer, "start_ms"), CodeStarvation,
-				fmt.Sprintf("is exclusive and may have to wait until %d ms for those before it; %s starts at %d ms and would overtake it", x.busy, other.pointer, other.action.StartMS),
+				fmt.Sprintf("is exclusive and may have to wait until %d ms for those before it; %s starts at %d ms and would overtake it", x.busy,
+					other.pointer, other.action.StartMS),
 				"make the one it waits for exclusive too, or start the other later")
 			return
 		}
@@ -184,7 +188,8 @@ func (c *checks) checkShared(children []child, i int) {
 			if m.unit == "" && m.row.Type != with.row.Type {
 				hint += ", or, if two units perform them, name the unit of each"
 			}
-			c.add(at(m.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("%s would perform %s %s, which lasts until %d ms", m.row.Type, kind, with.pointer, with.start.hi+with.length),
+			c.add(at(m.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("%s would perform %s %s, which lasts until %d ms", m.row.Type, kind,
+				with.pointer, with.start.hi+with.length),
 				hint)
 		}
 	}

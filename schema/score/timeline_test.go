@@ -299,6 +299,7 @@ func TestFirstWaitIsForActionWithTimeout(t *testing.T) {
 		}
 	})
 	if taken < 100 || waited == 0 || patient == 0 { // about 45 and 100; a fifth of that with -short
-		t.Errorf("of %d valid acts, an action waited for its class in %d and an exclusive one in %d: too few for this test", taken, waited, patient)
+		t.Errorf("of %d valid acts, an action waited for its class in %d and an exclusive one in %d: too few for this test", taken,
+			waited, patient)
 	}
 }

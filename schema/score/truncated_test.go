@@ -8,7 +8,8 @@ import (
 
 func TestTruncatedCatalogueAcceptsAnyName(t *testing.T) {
 	act := Act{ID: "a", Actions: []Action{{Do: Goto{Point: "stage"}}, {Do: Face{Face: "grin"}}}}
-	caps := schema.Caps{Points: []string{"door"}, Units: []schema.Unit{{ID: "base", Kind: schema.UnitDrive}, {ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}}}
+	caps := schema.Caps{Points: []string{"door"}, Units: []schema.Unit{{ID: "base", Kind: schema.UnitDrive},
+		{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}}}
 	if found := schema.Errors(Fit(act, caps)); len(found) != 2 {
 		t.Fatalf("complete catalogues without the names: %v", found)
 	}

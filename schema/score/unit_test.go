@@ -34,15 +34,19 @@ func TestConflictIsJudgedPerUnit(t *testing.T) {
 	}{
 		{"two units at once", []Action{turn("head", 0.5, 0, 1000), turn("head-2", 0.5, 0, 1000)}, "", "", ""},
 		{"one unit twice", []Action{turn("head-2", 0.5, 0, 1000), turn("head-2", 1, 500, 1500)}, CodeOverlap, "", ""},
-		{"the first unit, by its name and by none", []Action{turn("", 0.5, 0, 1000), turn("head", 1, 500, 1500)}, "", CodeOverlap, "/actions/1/start_ms"},
+		{"the first unit, by its name and by none", []Action{turn("", 0.5, 0, 1000), turn("head", 1, 500, 1500)}, "", CodeOverlap,
+			"/actions/1/start_ms"},
 		{"the first unit and the second", []Action{turn("", 0.5, 0, 1000), turn("head-2", 1, 500, 1500)}, "", "", ""},
-		{"in a group", []Action{turn("", 0.5, 0, 1000), {StartMS: 500, Do: Group{Actions: []Action{turn("head", 0.5, 0, 1000)}}}}, "", CodeOverlap, "/actions/1/actions/0/start_ms"},
+		{"in a group", []Action{turn("", 0.5, 0, 1000), {StartMS: 500, Do: Group{Actions: []Action{turn("head", 0.5, 0, 1000)}}}}, "",
+			CodeOverlap, "/actions/1/actions/0/start_ms"},
 		{"a unit that the robot has not", []Action{turn("head-3", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
 		{"a unit of another kind", []Action{turn("speaker", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
 		{"within the limits of the second", []Action{turn("head-2", 1.5, 0, 1000)}, "", "", ""},
 		{"outside those of the first", []Action{turn("", 1.5, 0, 1000)}, "", CodeBeyondUnit, "/actions/0/yaw_rad"},
-		{"an axis that the head does not describe", []Action{{TimeoutMS: new(int64(1000)), Do: Head{Axes: Axes{PitchRad: new(0.1)}}}}, "", CodeBeyondUnit, "/actions/0/pitch_rad"},
-		{"an axis of a head that describes none", []Action{{Unit: "head-4", TimeoutMS: new(int64(1000)), Do: Head{Axes: Axes{PitchRad: new(0.1)}}}}, "", "", ""},
+		{"an axis that the head does not describe", []Action{{TimeoutMS: new(int64(1000)), Do: Head{Axes: Axes{PitchRad: new(0.1)}}}}, "",
+			CodeBeyondUnit, "/actions/0/pitch_rad"},
+		{"an axis of a head that describes none",
+			[]Action{{Unit: "head-4", TimeoutMS: new(int64(1000)), Do: Head{Axes: Axes{PitchRad: new(0.1)}}}}, "", "", ""},
 		{"a motion belongs to the unit that lists it", []Action{nod("")}, "", "", ""},
 		{"a motion by the name of its unit", []Action{nod("head-2")}, "", "", ""},
 		{"a motion that another unit lists", []Action{nod("head")}, "", CodeNoUnit, "/actions/0/unit"},
@@ -91,7 +95,8 @@ func TestActUsesTheUnitsThatItNames(t *testing.T) {
 func TestRefusedNumberHasTheRangeOfTheRobot(t *testing.T) {
 	far := 9.0
 	found := ValidateAndFit(Act{ID: "a", Actions: []Action{{TimeoutMS: ms(900), Do: Head{Axes: Axes{YawRad: &far}, Speed: &far}}}}, small)
-	if len(found) != 2 || found[0].Code != CodeOutOfRange || found[0].Pointer != "/actions/0/speed" || found[1].Detail != "9 rad is outside this robot's -1 to 1" {
+	if len(found) != 2 || found[0].Code != CodeOutOfRange || found[0].Pointer != "/actions/0/speed" ||
+		found[1].Detail != "9 rad is outside this robot's -1 to 1" {
 		t.Errorf("%q", found)
 	}
 }

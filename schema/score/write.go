@@ -96,6 +96,7 @@ func layOutNode(n *yamlv3.Node, depth int) int {
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*$`)
 
 func isPlain(s string) bool {
-	words := []string{"y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF", "true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL"}
+	words := []string{"y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF", "true", "True", "TRUE",
+		"false", "False", "FALSE", "null", "Null", "NULL"}
 	return plain.MatchString(s) && !slices.Contains(words, s)
 }

@@ -102,7 +102,8 @@ func parseYAML(data []byte) (*yamlv3.Node, []schema.Problem) {
 	}
 	switch err := reader.Decode(&second); {
 	case err == nil:
-		p := schema.NewProblem("", CodeTrailingData, "a second document starts here", "keep one act, story or activity here, and put the other into a file of its own")
+		p := schema.NewProblem("", CodeTrailingData, "a second document starts here",
+			"keep one act, story or activity here, and put the other into a file of its own")
 		p.Line, p.Column = second.Line, second.Column
 		return nil, []schema.Problem{p}
 	case !errors.Is(err, io.EOF):
@@ -124,7 +125,8 @@ func notYAML(data []byte, err error) []schema.Problem {
 	for i, line := range lines {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && len(indent) < len(line) && len(found) < MaxProblems {
-			p := schema.NewProblem("", CodeSyntax, "a tab indents this line, and YAML allows only spaces there", "replace the tab by spaces, as many as its neighbours have")
+			p := schema.NewProblem("", CodeSyntax, "a tab indents this line, and YAML allows only spaces there",
+				"replace the tab by spaces, as many as its neighbours have")
 			p.Line, p.Column = i+1, tab+1
 			found = append(found, p)
 		}

@@ -77,7 +77,8 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 		{Places, "r1", &schema.DesiredSet{Rev: 2, FleetID: "0193-aa", Counter: 43, Set: d.Story}},
 		{Mode, "r1", &schema.DesiredMode{Rev: 1, FleetID: "0193-aa", Counter: 44, Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}},
 		{Config, "r1", config},
-		{Stop, "r1", &schema.DesiredStop{Rev: 4, FleetID: "0193-aa", Counter: 45, Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
+		{Stop, "r1", &schema.DesiredStop{Rev: 4, FleetID: "0193-aa", Counter: 45,
+			Stops: []schema.StopLatch{{ID: "a", Level: schema.StopHalt, By: "ann", Why: "smoke"}}}},
 		{FleetStop, "", &schema.FleetStop{Rev: 5, FleetID: "0193-aa", Counter: 46}},
 	} {
 		w := subjectOf(t, c.kind, c.robot, c.document)
@@ -330,7 +331,8 @@ func TestKeysSurviveEncoding(t *testing.T) {
 			t.Errorf("%s came back as %v, %v", k, back, err)
 		}
 	}
-	for _, bad := range []string{"", "desired:", "desired:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired:!" + strings.Repeat("A", 43)} {
+	for _, bad := range []string{"", "desired:", "desired:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired:!" +
+		strings.Repeat("A", 43)} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("%q is accepted as a key", bad)
 		}
@@ -342,7 +344,8 @@ func TestKeysSurviveEncoding(t *testing.T) {
 	if back, err := DecodePrivate(text); err != nil || !back.Equal(keyOf(3)) {
 		t.Errorf("the private key came back as %v", err)
 	}
-	for _, bad := range []string{"", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", strings.ReplaceAll(string(text), "PRIVATE", "PUBLIC")} {
+	for _, bad := range []string{"", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", strings.ReplaceAll(string(text),
+		"PRIVATE", "PUBLIC")} {
 		if _, err := DecodePrivate([]byte(bad)); err == nil {
 			t.Errorf("%q is accepted as a private key", bad)
 		}

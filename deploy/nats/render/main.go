@@ -34,7 +34,8 @@ func command() *cobra.Command {
 	f.StringVar(&n.PIDFile, "pid-file", "", "file for its process id")
 	f.StringVar(&n.Users, "users", "users.conf", "file that broker acl --for nats printed, relative to the configuration")
 	f.StringVar(&n.Cluster, "cluster", "", "address for the other nodes; empty for a node of its own")
-	f.StringSliceVar(&n.Nodes, "nodes", nil, "these addresses of all three nodes, as name:port; with TLS the names are those of their certificates")
+	f.StringSliceVar(&n.Nodes, "nodes", nil,
+		"these addresses of all three nodes, as name:port; with TLS the names are those of their certificates")
 	f.StringVar(&n.Certificate, "cert", "/etc/nats/server.pem", "certificate of the node; empty: no TLS, and clients need passwords")
 	f.StringVar(&n.Key, "key", "/etc/nats/server.key", "its key")
 	f.StringVar(&n.CA, "ca", "/etc/nats/ca.pem", "CA of the fleet")

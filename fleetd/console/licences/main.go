@@ -51,7 +51,8 @@ func main() {
 }
 
 func run() error {
-	list := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}"}, programs...)...)
+	list := exec.Command("go",
+		append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}"}, programs...)...)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {

@@ -15,7 +15,8 @@ func (r *Robot) acceptSet() {
 		if d == nil {
 			return
 		}
-		report = schema.ReportedSet{TS: schema.TimeOf(time.Now()), Session: r.session, FleetID: d.FleetID, DesiredRev: d.Rev, Phase: schema.DeployWithdrawn}
+		report = schema.ReportedSet{TS: schema.TimeOf(time.Now()), Session: r.session, FleetID: d.FleetID, DesiredRev: d.Rev,
+			Phase: schema.DeployWithdrawn}
 		if d.Set == nil {
 			r.activities = nil
 			return

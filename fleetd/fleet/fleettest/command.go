@@ -110,7 +110,8 @@ func (r *Robot) obey(verbID string, q verb.Request) []schema.Ack {
 	case "mode/set":
 		a, _ := q.Args.(verb.SetMode)
 		if !slices.Contains([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}, a.Mode) {
-			return []schema.Ack{{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonUnknownMode, Detail: "str, mnl, ato"}}
+			return []schema.Ack{{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonUnknownMode,
+				Detail: "str, mnl, ato"}}
 		}
 		r.state.Mode.Active, r.state.Mode.Intended = a.Mode, a.Mode
 		return []schema.Ack{{Status: schema.StatusAccepted}, {Status: schema.StatusSucceeded, Result: schema.ResultSuccess}}

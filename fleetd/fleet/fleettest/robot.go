@@ -66,12 +66,14 @@ type Robot struct {
 func Start(t testing.TB, id string, dial Dial) *Robot {
 	t.Helper()
 	r := &Robot{
-		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(),
+		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}),
+		began: time.Now(),
 		blobs: map[string][]byte{}, unrecorded: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: verb.IDs(),
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
-			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
-			Auto:   schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
+			Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning,
+				Calibrated: true},
+			Auto: schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 		},
 		reported: schema.ReportedStory{Phase: schema.DeployIdle},
 	}
@@ -112,7 +114,8 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 func (r *Robot) Close() {
 	r.once.Do(func() {
 		close(r.done)
-		_ = r.link.Close(context.Background(), func(session string) link.Message { return r.presence(session, schema.PresenceOffline) }) // the broker may be gone first
+		// the broker may be gone first
+		_ = r.link.Close(context.Background(), func(session string) link.Message { return r.presence(session, schema.PresenceOffline) })
 	})
 }
 
@@ -144,7 +147,8 @@ func (r *Robot) Event(kind string) {
 // Raw publishes bytes of the test's own on one of the robot's topics.
 func (r *Robot) Raw(kind schema.TopicKind, payload string) {
 	row := schema.TopicOf(kind)
-	_ = r.link.Publish(context.Background(), link.Message{Topic: r.ns.Topic(kind, r.ID), Payload: []byte(payload), QoS: row.QoS, Retain: row.Retain})
+	_ = r.link.Publish(context.Background(), link.Message{Topic: r.ns.Topic(kind, r.ID), Payload: []byte(payload), QoS: row.QoS,
+		Retain: row.Retain})
 }
 
 func (r *Robot) with(do func()) {
@@ -184,7 +188,8 @@ func (r *Robot) linked(s link.State) {
 	r.with(func() { r.session = s.Session })
 	r.publish(schema.TopicCaps, schema.Caps{
 		TS: schema.TimeOf(time.Now()), Session: s.Session, Robot: schema.CapsRobot{Model: "none", Driver: "none"},
-		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: verb.ArgumentsOf(r.verbs), Units: []schema.Unit{},
+		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: verb.ArgumentsOf(r.verbs),
+		Units: []schema.Unit{},
 	})
 	r.publishState()
 	r.publishStory()

@@ -36,7 +36,8 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 				if _, known := r.unrecorded[q.ID]; !known && len(r.unrecorded) >= maxUnrecorded {
 					q.ID = schema.MoreStops
 				}
-				r.latch(schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0})
+				r.latch(schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 &&
+					len(q.Labels) == 0})
 			}
 		}
 		r.showLatches()

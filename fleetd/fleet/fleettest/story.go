@@ -59,7 +59,8 @@ func (r *Robot) accept() {
 			return
 		}
 		r.reported.Phase = schema.DeployActive
-		r.reported.Active = &schema.ActiveStory{ID: d.Story.ID, Rev: d.Story.Rev, SHA256: d.Story.SHA256, EffectiveActs: []string{}, Pruned: []string{}}
+		r.reported.Active = &schema.ActiveStory{ID: d.Story.ID, Rev: d.Story.Rev, SHA256: d.Story.SHA256, EffectiveActs: []string{},
+			Pruned: []string{}}
 	})
 	r.publishStory()
 }

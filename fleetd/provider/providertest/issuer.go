@@ -149,7 +149,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	challenge := sha256.Sum256([]byte(form.Get("code_verifier")))
 	w.Header().Set("Content-Type", "application/json")
-	if err != nil || !known || id != ClientID || secret != url.QueryEscape(ClientSecret) || base64.RawURLEncoding.EncodeToString(challenge[:]) != asked.Get("code_challenge") {
+	if err != nil || !known || id != ClientID || secret != url.QueryEscape(ClientSecret) ||
+		base64.RawURLEncoding.EncodeToString(challenge[:]) != asked.Get("code_challenge") {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 		return
@@ -161,5 +162,6 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(err) // claims of a test
 	}
-	_ = json.NewEncoder(w).Encode(map[string]string{"access_token": "unused", "token_type": "Bearer", "id_token": oidctest.SignIDToken(key(), "1", "RS256", string(text))})
+	_ = json.NewEncoder(w).Encode(map[string]string{"access_token": "unused", "token_type": "Bearer", "id_token": oidctest.SignIDToken(key(),
+		"1", "RS256", string(text))})
 }

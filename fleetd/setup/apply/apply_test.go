@@ -224,10 +224,12 @@ func TestPasswordThatStandsIsNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write(s.etc("fleetd.env"), strings.Replace(s.read(s.etc("fleetd.env")), read["TROUPE_FLEETD_DATABASE"], "postgres://u:opensesame@db.example/troupe", 1))
+	s.write(s.etc("fleetd.env"), strings.Replace(s.read(s.etc("fleetd.env")), read["TROUPE_FLEETD_DATABASE"],
+		"postgres://u:opensesame@db.example/troupe", 1))
 	_, found := s.prepare(false)
 	w, more := s.prepare(true)
-	if said := fmt.Sprint(found, more, w.Outcomes); strings.Contains(said, "opensesame") || !strings.Contains(said, "DATABASE is another one") {
+	if said := fmt.Sprint(found, more, w.Outcomes); strings.Contains(said, "opensesame") ||
+		!strings.Contains(said, "DATABASE is another one") {
 		t.Error(said)
 	}
 }

@@ -28,7 +28,8 @@ LoadState=loaded
 			t.Errorf("%s: sees %t, writes %t", path, u.sees(path), u.writes(path))
 		}
 	}
-	u, installed = parseUnit([]byte("ReadWritePaths=\nPrivateTmp=no\nProtectHome=no\nProtectSystem=no\nStateDirectory=\nLoadState=not-found\n"))
+	u, installed = parseUnit(
+		[]byte("ReadWritePaths=\nPrivateTmp=no\nProtectHome=no\nProtectSystem=no\nStateDirectory=\nLoadState=not-found\n"))
 	if installed || !u.writes("/root") || !u.sees("/root") {
 		t.Errorf("of no unit: %t, %v", installed, u)
 	}

@@ -39,7 +39,8 @@ func StartPair() (*Pair, error) {
 		return nil, err
 	}
 	u := url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/postgres",
-		RawQuery: url.Values{"host": {primary.folder + "," + standby.folder}, "target_session_attrs": {"read-write"}, "connect_timeout": {"2"}}.Encode()}
+		RawQuery: url.Values{"host": {primary.folder + "," + standby.folder}, "target_session_attrs": {"read-write"},
+			"connect_timeout": {"2"}}.Encode()}
 	return &Pair{u.String(), primary, standby}, nil
 }
 

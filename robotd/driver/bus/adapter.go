@@ -44,7 +44,8 @@ type unit struct {
 }
 
 func newAdapter(name string) *adapter {
-	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: start the adapter"}, sent: driver.ToIdle, inputs: map[string]bool{}}
+	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: start the adapter"}, sent: driver.ToIdle,
+		inputs: map[string]bool{}}
 }
 
 // unitIDs are the ids of its units, for the log.
@@ -145,11 +146,13 @@ func (b *Bus) judge(a *adapter, on observation, what string) {
 		if from == absent {
 			b.log.Info("adapter is there", "adapter", a.name)
 		} else {
-			b.log.Info("adapter works again; its moving units can be used after a reset", "adapter", a.name, "units", a.unitIDs(), "was", string(from))
+			b.log.Info("adapter works again; its moving units can be used after a reset", "adapter", a.name, "units", a.unitIDs(), "was",
+				string(from))
 		}
 		b.checkReady()
 	} else {
-		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "units", a.unitIDs(), "health", string(a.watch.health), "why", a.watch.detail)
+		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "units", a.unitIDs(), "health",
+			string(a.watch.health), "why", a.watch.detail)
 		for _, u := range a.units {
 			u.untilReset, u.reported = u.about.Kind.Moves(), ""
 		}

@@ -94,8 +94,10 @@ type Bus struct {
 // New returns a body that is not open yet.
 func New(c Config) *Bus {
 	b := &Bus{
-		config: c, log: c.Logger, events: make(chan driver.Event), wake: make(chan struct{}, 1), ready: make(chan struct{}), closed: make(chan struct{}),
-		body: driver.Body{Driver: "bus"}, rateLimits: map[string]*rateLimit{}, unused: map[string]bool{}, running: map[uint64]*command{}, order: driver.ToIdle,
+		config: c, log: c.Logger, events: make(chan driver.Event), wake: make(chan struct{}, 1), ready: make(chan struct{}),
+		closed: make(chan struct{}),
+		body:   driver.Body{Driver: "bus"}, rateLimits: map[string]*rateLimit{}, unused: map[string]bool{}, running: map[uint64]*command{},
+		order: driver.ToIdle,
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)

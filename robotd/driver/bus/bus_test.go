@@ -45,7 +45,8 @@ func newBody(t *testing.T, c sim.Config, parts map[string][]schema.UnitKind) *bo
 	return newBodySpoilt(t, c, parts, nil)
 }
 
-func newBodySpoilt(t *testing.T, c sim.Config, parts map[string][]schema.UnitKind, spoil func(adapter, what string, payload []byte) []byte) *body {
+func newBodySpoilt(t *testing.T, c sim.Config, parts map[string][]schema.UnitKind, spoil func(adapter, what string,
+	payload []byte) []byte) *body {
 	t.Helper()
 	c.Assets = t.TempDir()
 	s := brokertest.NewBus(t)
@@ -64,7 +65,8 @@ func (b *body) serve(t *testing.T, session string) {
 	t.Helper()
 	b.sim = sim.New(b.config)
 	var err error
-	if b.adapters, err = bustest.Serve(context.Background(), bustest.Config{Dial: b.broker.Dial, Body: b.sim, Parts: b.parts, Session: session, Spoil: b.spoil}); err != nil {
+	if b.adapters, err = bustest.Serve(context.Background(), bustest.Config{Dial: b.broker.Dial, Body: b.sim, Parts: b.parts, Session: session,
+		Spoil: b.spoil}); err != nil {
 		t.Fatal(err)
 	}
 }

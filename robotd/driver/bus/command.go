@@ -46,7 +46,8 @@ func (b *Bus) start(c driver.Command) {
 	case u.about.Kind.Moves() && a.sent != driver.ToRun:
 		b.failed(c.Key, schema.ReasonSafetyDisabled, "the "+c.Unit+" is not enabled; safety/enable lets it move")
 	case !b.publish(bus.In(a.name, bus.InStart), 1, bus.Start{
-		V: bus.Version, Key: c.Key, Unit: c.Unit, Holds: c.Holds, Text: c.Text, Choices: c.Choices, FromMS: c.From.Milliseconds(), Asset: c.Asset, Do: c.Do,
+		V: bus.Version, Key: c.Key, Unit: c.Unit, Holds: c.Holds, Text: c.Text, Choices: c.Choices, FromMS: c.From.Milliseconds(),
+		Asset: c.Asset, Do: c.Do,
 	}):
 		b.failed(c.Key, schema.ReasonOverloaded, "the bus takes no more commands")
 	default:

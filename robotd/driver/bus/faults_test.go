@@ -163,7 +163,8 @@ func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
 
 				c.begin(r)
 				r.pass(contract.Watchdog + 2*driver.Tick)
-				if r.state["drive"] != driver.Error || r.state["head"] != driver.Error || r.state["battery"] != driver.Error || !strings.Contains(r.fault["drive"], c.says) {
+				if r.state["drive"] != driver.Error || r.state["head"] != driver.Error || r.state["battery"] != driver.Error ||
+					!strings.Contains(r.fault["drive"], c.says) {
 					t.Errorf("the drive is in %s: %s", r.state["drive"], r.fault["drive"])
 				}
 				if e := r.failed[key]; e.Reason != schema.ReasonUnitError || e.Detail == "" {
@@ -277,7 +278,8 @@ func TestUnusedAdapterIsToldThatItIsUnused(t *testing.T) {
 		r.order(driver.ToRun)
 		r.publishAs("rogue", `{"v":1,"present":true,"session":"z","describe":{"model":"m","state_ms":20,"units":[{"id":"drive","kind":"drive"}]}}`)
 		r.pass(1500 * time.Millisecond)
-		if h := newest.Load(); h == nil || h.Health != "unused" || !strings.Contains(h.Why, "base") || !strings.Contains(h.WayOut, "--bus-adapters") || !strings.Contains(h.WayOut, ",rogue") {
+		if h := newest.Load(); h == nil || h.Health != "unused" || !strings.Contains(h.Why, "base") ||
+			!strings.Contains(h.WayOut, "--bus-adapters") || !strings.Contains(h.WayOut, ",rogue") {
 			t.Errorf("it is sent %+v", h)
 		}
 		if r.state["drive"] != driver.Run || r.fault["drive"] != "" {
@@ -357,7 +359,8 @@ func (r *robot) publishAs(adapter, payload string) {
 		r.t.Fatal(err)
 	}
 	if err = l.WaitUp(r.t.Context()); err == nil {
-		err = l.PublishWait(r.t.Context(), link.Message{Topic: contract.Out(adapter, contract.OutPresence), Payload: []byte(payload), QoS: 1, Retain: true})
+		err = l.PublishWait(r.t.Context(), link.Message{Topic: contract.Out(adapter, contract.OutPresence), Payload: []byte(payload), QoS: 1,
+			Retain: true})
 	}
 	if err != nil {
 		r.t.Fatal(err)

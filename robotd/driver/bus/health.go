@@ -36,7 +36,8 @@ func (b *Bus) publishHealth(a *adapter) {
 func (b *Bus) publishUnused(name string) {
 	uses := strings.Join(b.config.Adapters, ",")
 	b.publish(bus.In(name, bus.InHealth), 0, bus.Health{
-		V: bus.Version, Health: unused, Why: "robotd uses " + uses, WayOut: "start it under a name of these that no other adapter has, or robotd with --bus-adapters " + uses + "," + name,
+		V: bus.Version, Health: unused, Why: "robotd uses " + uses,
+		WayOut: "start it under a name of these that no other adapter has, or robotd with --bus-adapters " + uses + "," + name,
 	})
 }
 

@@ -31,7 +31,9 @@ func TestMissingAdapterIsLoggedAgainAndAgain(t *testing.T) {
 		waiting := bus.New(bus.Config{Dial: b.broker.Dial, Adapters: []string{"base", "led"}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		began := time.Now()
 		err := waiting.Open(t.Context())
-		if err == nil || !strings.HasPrefix(err.Error(), "after 30s adapter led is not there: start it, or leave it out of --bus-adapters (on the bus: base, show)") {
+		if err == nil ||
+			!strings.HasPrefix(err.Error(),
+				"after 30s adapter led is not there: start it, or leave it out of --bus-adapters (on the bus: base, show)") {
 			t.Errorf("after %v the error is %v", time.Since(began), err)
 		}
 		if n := strings.Count(log.String(), `msg="waiting for adapter: start it" on_the_bus=base,show adapter=led`); n != 6 {

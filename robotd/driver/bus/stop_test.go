@@ -119,7 +119,8 @@ func BenchmarkStop(b *testing.B) {
 	b.Run("bare-delivery", func(b *testing.B) {
 		arrived := make(chan struct{}, 1)
 		l, err := link.Open(b.Context(), link.Config{
-			URL: broker.URL(), Subscribe: []link.Subscription{{Filter: contract.In("bench", contract.InTick), QoS: 1}}, OnMessage: func(link.Message) { arrived <- struct{}{} },
+			URL: broker.URL(), Subscribe: []link.Subscription{{Filter: contract.In("bench", contract.InTick), QoS: 1}},
+			OnMessage: func(link.Message) { arrived <- struct{}{} },
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -143,7 +144,8 @@ func BenchmarkStop(b *testing.B) {
 	})
 	b.Run("order-to-adapter", func(b *testing.B) {
 		body := bustest.ReportOrders(sim.New(sim.Config{}))
-		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
+		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body,
+			Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -73,7 +73,8 @@ var table = fsm.Table[health, observation]{
 	{From: fsm.In(good, silent), On: outOfUnit, To: wrongUnits, Why: "the adapter sends a number in another unit of measure"},
 	{From: fsm.In(good, silent), On: wentBack, To: timeBack, Why: "the adapter's time went back"},
 	{From: fsm.In(good, silent, restarted), On: twoSenders, To: doubled, Why: "two processes serve the unit"},
-	{From: fsm.In(absent, good, silent, restarted), On: redescribed, To: changed, Why: "the adapter describes itself differently than at the start of robotd"},
+	{From: fsm.In(absent, good, silent, restarted), On: redescribed, To: changed,
+		Why: "the adapter describes itself differently than at the start of robotd"},
 	{From: fsm.In(good, silent), On: disobeyed, To: disobeys, Why: "the adapter does not obey"},
 	{From: fsm.In(faults...), On: behaved, To: good, Why: "it has behaved for a while"},
 }
@@ -94,7 +95,8 @@ var wayOut = map[health]string{
 
 // wayOutAfter replaces the one of absent after an observation.
 var wayOutAfter = map[observation]string{
-	timedOut: "if its process still runs, it hangs or is suspended: end it first (kill -9), then start the adapter", // a second process would have the name twice
+	// a second process would have the name twice
+	timedOut: "if its process still runs, it hangs or is suspended: end it first (kill -9), then start the adapter",
 	cutOff:   "start the MQTT server of the bus, or correct its address in robotd; adapters that still run come back by themselves",
 }
 

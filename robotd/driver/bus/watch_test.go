@@ -67,14 +67,18 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 		want health
 		says string
 	}{
-		{"a will", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter, and see in its log why it ended"},
+		{"a will", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent,
+			"start the adapter, and see in its log why it ended"},
 		{"a will after 15 s of silence", func(w *watch) (observation, string) {
 			w.step(ticks(w, 750))
 			return w.onPresence(&bus.Presence{V: 1, Session: "a"})
 		}, absent, "silent until its connection ended (no state for 15 s): if its process still runs, it hangs or is suspended: end it first"},
-		{"a bus that cannot be reached", func(*watch) (observation, string) { return cutOff, "" }, absent, "the bus cannot be reached: start the MQTT server of the bus"},
-		{"the will of an earlier process", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
-		{"a restart before the will", func(w *watch) (observation, string) { return w.onPresence(presence("b", "speaker")) }, restarted, "if two run, end one"},
+		{"a bus that cannot be reached", func(*watch) (observation, string) { return cutOff, "" }, absent,
+			"the bus cannot be reached: start the MQTT server of the bus"},
+		{"the will of an earlier process", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good,
+			""},
+		{"a restart before the will", func(w *watch) (observation, string) { return w.onPresence(presence("b", "speaker")) }, restarted,
+			"if two run, end one"},
 		{"an older seq", func(w *watch) (observation, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
 		{"an older clock", func(w *watch) (observation, string) { return say(w, state("a", 2, 19)) }, timeBack, "t_ms 19 after 20"},
 		{"another session", func(w *watch) (observation, string) { return say(w, state("b", 2, 40)) }, doubled, "sessions a and b"},
@@ -103,12 +107,15 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 		}, badData, "driver check"},
 		{"a temperature in kelvin", func(w *watch) (observation, string) {
 			kelvin := 310.0
-			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{"speaker": {State: "idle", Celsius: &kelvin}}})
+			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40,
+				Units: map[string]bus.UnitState{"speaker": {State: "idle", Celsius: &kelvin}}})
 		}, wrongUnits, "degrees Celsius"},
 		{"nine missing states", func(w *watch) (observation, string) { return ticks(w, 9) }, good, ""},
 		{"eleven missing states", func(w *watch) (observation, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
-		{"fifty missing states while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 50) }, good, ""},
-		{"a second of silence while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 51) }, silent, "no state for 1000 ms"},
+		{"fifty missing states while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 50) }, good,
+			""},
+		{"a second of silence while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 51) }, silent,
+			"no state for 1000 ms"},
 		{"an order to run while states are missing", func(w *watch) (observation, string) {
 			w.mayNotMove = true
 			ticks(w, 40)
@@ -160,7 +167,8 @@ func ticks(w *watch, n int) (on observation, what string) {
 func TestSilentAdapterHasAWayOutForEachCause(t *testing.T) {
 	w := trusted(t)
 	w.step(ticks(w, 11))
-	for _, says := range []string{"if it stays silent, a method of it does not return: restart the adapter", "if it comes and goes, the computer is too busy"} {
+	for _, says := range []string{"if it stays silent, a method of it does not return: restart the adapter",
+		"if it comes and goes, the computer is too busy"} {
 		if !strings.Contains(w.detail, says) {
 			t.Errorf("%q does not say %q", w.detail, says)
 		}

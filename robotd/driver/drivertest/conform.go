@@ -92,7 +92,8 @@ func opensOnce(t *testing.T, s *harness) {
 
 func everyCommandAnswered(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
-	speaker, face, led, head, drive := s.unit(schema.UnitSpeaker), s.unit(schema.UnitFace), s.unit(schema.UnitLED), s.unit(schema.UnitHead), s.unit(schema.UnitDrive)
+	speaker, face, led, head, drive := s.unit(schema.UnitSpeaker), s.unit(schema.UnitFace), s.unit(schema.UnitLED), s.unit(schema.UnitHead),
+		s.unit(schema.UnitDrive)
 	faces := s.b.Body().Units[slices.IndexFunc(s.b.Body().Units, func(u schema.Unit) bool { return u.Kind == schema.UnitFace })].Faces
 	keys := []uint64{
 		s.start(speaker, hello()), s.start(head, look(0.5)), s.start(drive, place(0.2)),

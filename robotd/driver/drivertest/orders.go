@@ -24,8 +24,10 @@ func randomOrders(t *testing.T, newBody func() Body) {
 		}
 		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 			return step{
-				what:  rapid.SampledFrom([]string{"order", "order", "order", "break", "repair", "press", "release", "goto", "look", "stop", "starve"}).Draw(t, "what"),
-				order: rapid.SampledFrom([]driver.Order{driver.ToRun, driver.ToRun, driver.ToIdle, driver.ToStop, driver.ToHalt, driver.ToError, driver.ToReset, driver.ToReset}).Draw(t, "order"),
+				what: rapid.SampledFrom([]string{"order", "order", "order", "break", "repair", "press", "release", "goto", "look", "stop", "starve"}).
+					Draw(t, "what"),
+				order: rapid.SampledFrom([]driver.Order{driver.ToRun, driver.ToRun, driver.ToIdle, driver.ToStop, driver.ToHalt, driver.ToError,
+					driver.ToReset, driver.ToReset}).Draw(t, "order"),
 				ticks: rapid.IntRange(0, 40).Draw(t, "ticks"),
 			}
 		}), 1, 30).Draw(rt, "steps")

@@ -12,7 +12,8 @@ import (
 
 func TestChoiceEndsScreen(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		ask := score.Action{TimeoutMS: number(int64(30_000)), Do: score.Screen{Text: score.Text{"en": "Once more?"}, Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}, {ID: "enough", Text: score.Text{"en": "Enough"}}}}}
+		ask := score.Action{TimeoutMS: number(int64(30_000)), Do: score.Screen{Text: score.Text{"en": "Once more?"},
+			Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}, {ID: "enough", Text: score.Text{"en": "Enough"}}}}}
 		r.Start(driver.Command{Key: 1, Unit: "screen", Do: &ask, Text: "Once more?", Choices: []string{"Again", "Enough"}, Holds: true})
 		r.pass(time.Second)
 		if got := r.Snapshot().Screen; got != "Once more? [Again | Enough]" {

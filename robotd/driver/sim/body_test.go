@@ -107,17 +107,21 @@ func TestSpeechDurationFollowsText(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		text := score.Text{"en": strings.Repeat("Seven.. ", 14)} // 112 characters: eight seconds
 		between(t, "speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text}})), 7900*time.Millisecond, 8100*time.Millisecond)
-		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(2.0)}})), 3900*time.Millisecond, 4100*time.Millisecond)
-		between(t, "slow speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(0.5)}})), 15800*time.Millisecond, 16200*time.Millisecond)
+		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(2.0)}})), 3900*time.Millisecond,
+			4100*time.Millisecond)
+		between(t, "slow speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(0.5)}})), 15800*time.Millisecond,
+			16200*time.Millisecond)
 		r.Slow(0.5)
-		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text}})), 15800*time.Millisecond, 16200*time.Millisecond)
+		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text}})), 15800*time.Millisecond,
+			16200*time.Millisecond)
 	})
 }
 
 func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		long := r.start("speaker", score.Action{Do: score.Sound{Sound: "fanfare"}})
-		between(t, "chime", r.takes(r.start("speaker", score.Action{Do: score.Sound{Sound: "chime"}})), 1200*time.Millisecond, 1300*time.Millisecond)
+		between(t, "chime", r.takes(r.start("speaker", score.Action{Do: score.Sound{Sound: "chime"}})), 1200*time.Millisecond,
+			1300*time.Millisecond)
 		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "fanfare" {
 			t.Errorf("still playing: %v", got)
 		}
@@ -205,8 +209,12 @@ func TestManualDrivingEndsAfterTTL(t *testing.T) {
 
 func TestHeadTurnsWithinItsLimits(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		between(t, "one radian", r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(1.0)}, Speed: number(0.5)}})), 980*time.Millisecond, 1100*time.Millisecond)
-		between(t, "two radians at once", r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(-1.0), PitchRad: number(0.3)}, Speed: number(1.0)}})), 980*time.Millisecond, 1100*time.Millisecond)
+		between(t, "one radian",
+			r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(1.0)}, Speed: number(0.5)}})), 980*time.Millisecond,
+			1100*time.Millisecond)
+		between(t, "two radians at once",
+			r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(-1.0), PitchRad: number(0.3)},
+				Speed: number(1.0)}})), 980*time.Millisecond, 1100*time.Millisecond)
 		if l := r.Snapshot(); l.Yaw != -1 || l.Pitch != 0.3 || l.Roll != 0 {
 			t.Errorf("looks at %+v", l)
 		}

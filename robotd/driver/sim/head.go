@@ -88,7 +88,8 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 		switch {
 		case axis.want == nil: // the axis stays
 		case !axis.in.Holds(*axis.want):
-			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g rad: the head reaches %g to %g", axis.name, *axis.want, axis.in.Min, axis.in.Max))
+			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g rad: the head reaches %g to %g", axis.name, *axis.want, axis.in.Min,
+				axis.in.Max))
 			return
 		default:
 			to[i] = *axis.want

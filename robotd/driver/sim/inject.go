@@ -74,7 +74,8 @@ func checkName(pointer, what, name string, known []string) []schema.Problem {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return []schema.Problem{schema.NewProblem(pointer, "out_of_range", "there is no "+what+" "+name, "the "+what+"s are "+strings.Join(known, ", "))}
+	return []schema.Problem{schema.NewProblem(pointer, "out_of_range", "there is no "+what+" "+name, "the "+what+"s are "+
+		strings.Join(known, ", "))}
 }
 
 func (s *Sim) checkUnit(id string) []schema.Problem {

@@ -26,7 +26,8 @@ func init() {
 // and need not be minimized.
 func TestEveryTransitionOfUnitTableIsNeeded(t *testing.T) {
 	conforms := func(without string) (string, error) {
-		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSimulatedBodyConforms$", "-test.failfast", "-rapid.nofailfile", "-rapid.checks=10", "-rapid.shrinktime=0")
+		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSimulatedBodyConforms$", "-test.failfast", "-rapid.nofailfile",
+			"-rapid.checks=10", "-rapid.shrinktime=0")
 		run.Env = append(os.Environ(), withoutEdge+"="+without)
 		out, err := run.CombinedOutput()
 		return string(out), err

@@ -35,7 +35,8 @@ func (s *Sim) startPose(c driver.Command, do score.Pose) {
 		switch {
 		case axis.want == nil: // the axis stays
 		case !axis.in.Holds(*axis.want):
-			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g: the body leans from %g to %g", axis.name, *axis.want, axis.in.Min, axis.in.Max))
+			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s %g: the body leans from %g to %g", axis.name, *axis.want, axis.in.Min,
+				axis.in.Max))
 			return
 		default:
 			to[i] = *axis.want

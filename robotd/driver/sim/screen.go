@@ -10,7 +10,8 @@ import (
 )
 
 var screenKind = kind{
-	unit: schema.Unit{ID: screen, Kind: schema.UnitScreen, Views: views, Images: images}, pairs: true, shows: "home", start: (*Sim).startScreen,
+	unit: schema.Unit{ID: screen, Kind: schema.UnitScreen, Views: views, Images: images}, pairs: true, shows: "home",
+	start: (*Sim).startScreen,
 }
 
 var (

@@ -22,8 +22,10 @@ var Mode = mode.Installed{
 	Name:  "follow",
 	Ready: ready,
 	Params: []mode.Parameter{
-		{ConfigKey: schema.ConfigKey{Name: "speed", Type: schema.ConfigNumber, Min: 0.05, Max: 1, Purpose: "how fast the head turns, as a share of its maximum"}, Default: jsontext.Value("0.4")},
-		{ConfigKey: schema.ConfigKey{Name: "turn", Type: schema.ConfigNumber, Min: 0.1, Max: 1, Purpose: "how fast the robot turns to the side where it is touched"}, Unit: "rad/s", Default: jsontext.Value("0.5")},
+		{ConfigKey: schema.ConfigKey{Name: "speed", Type: schema.ConfigNumber, Min: 0.05, Max: 1,
+			Purpose: "how fast the head turns, as a share of its maximum"}, Default: jsontext.Value("0.4")},
+		{ConfigKey: schema.ConfigKey{Name: "turn", Type: schema.ConfigNumber, Min: 0.1, Max: 1,
+			Purpose: "how fast the robot turns to the side where it is touched"}, Unit: "rad/s", Default: jsontext.Value("0.5")},
 	},
 	New: func() mode.Mode { return &following{} },
 }

@@ -71,7 +71,8 @@ func asksChangeNothing(t rapid.TB, row mode.Installed) {
 func takesParameters(t rapid.TB, row mode.Installed) {
 	seen := map[string]bool{}
 	for _, p := range row.Params {
-		if seen[p.Name] || !schema.ValidID(p.Name) || p.Purpose == "" || !slices.Contains(mode.ParameterTypes, p.Type) || p.Check(p.Default) != "" {
+		if seen[p.Name] || !schema.ValidID(p.Name) || p.Purpose == "" || !slices.Contains(mode.ParameterTypes, p.Type) ||
+			p.Check(p.Default) != "" {
 			t.Errorf("parameter %q is incomplete, or does not allow its default: %+v", p.Name, p)
 		}
 		seen[p.Name] = true
@@ -211,7 +212,8 @@ func random(t rapid.TB, row mode.Installed) {
 			case 0:
 				b.tell(mode.TimePassed{})
 			case 1:
-				b.tell(mode.Touched{Area: rapid.SampledFrom([]string{"left", "right", "front", "head", ""}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+				b.tell(mode.Touched{Area: rapid.SampledFrom([]string{"left", "right", "front", "head", ""}).Draw(t, "place"),
+					On: rapid.Bool().Draw(t, "on")})
 			case 2:
 				b.tell(mode.StoryAnswered{Refusal: why}) // late, or twice
 			default:

@@ -55,7 +55,8 @@ func (f *failing) FailNow()                  { runtime.Goexit() }
 func (f *failing) Fatalf(s string, a ...any) { f.Errorf(s, a...); f.FailNow() }
 
 func number(why, def string) mode.Parameter {
-	return mode.Parameter{ConfigKey: schema.ConfigKey{Name: "x", Type: schema.ConfigNumber, Max: 2, Purpose: why}, Default: jsontext.Value(def)}
+	return mode.Parameter{ConfigKey: schema.ConfigKey{Name: "x", Type: schema.ConfigNumber, Max: 2, Purpose: why},
+		Default: jsontext.Value(def)}
 }
 
 func TestEveryViolationIsFound(t *testing.T) {
@@ -81,14 +82,19 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{name: "starts twice", mode: scripted{start: func(h *mode.Host) { h.Started(); h.Started() }}, want: "reports started and is running"},
 		{name: "fails without a reason", mode: scripted{start: func(h *mode.Host) { h.StartFailed(mode.Refusal{}) }}, want: `start-failed with the reason ""`},
 		{name: "never stops", mode: scripted{stop: func(*mode.Host) {}}, want: "it is stopping after"},
-		{name: "drives after its end", mode: scripted{stop: func(h *mode.Host) { h.Stopped(); h.Do(mode.Drive{VX: 1}) }}, want: "begins mode.Drive, and has ended"},
-		{name: "reports after its end", mode: scripted{stop: func(h *mode.Host) { h.Stopped(); h.Died(fails) }}, want: "reports died, and has ended"},
+		{name: "drives after its end", mode: scripted{stop: func(h *mode.Host) { h.Stopped(); h.Do(mode.Drive{VX: 1}) }},
+			want: "begins mode.Drive, and has ended"},
+		{name: "reports after its end", mode: scripted{stop: func(h *mode.Host) { h.Stopped(); h.Died(fails) }},
+			want: "reports died, and has ended"},
 		{name: "stops by itself", mode: scripted{step: onTick(func(h *mode.Host) { h.Stopped() })}, want: "reports stopped and is running"},
-		{name: "drives whether it may or not", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Drive{VX: 1}) })}, want: "the units may move: false"},
+		{name: "drives whether it may or not", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Drive{VX: 1}) })},
+			want: "the units may move: false"},
 		{name: "calibrates by itself", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Calibrate{}) })}, want: "nobody asked for it"},
-		{name: "asks for a stop without a reason", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Stop{Verb: "stop"}) })}, want: "without a verb or a reason"},
+		{name: "asks for a stop without a reason", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Stop{Verb: "stop"}) })},
+			want: "without a verb or a reason"},
 		{name: "is never ready", ready: func(*mode.Host) mode.Refusal { return fails }, want: "not ready on a robot that has everything"},
-		{name: "a question with an effect", ready: func(h *mode.Host) (r mode.Refusal) { h.Do(mode.Drive{}); return r }, want: "a question has the effects"},
+		{name: "a question with an effect", ready: func(h *mode.Host) (r mode.Refusal) { h.Do(mode.Drive{}); return r },
+			want: "a question has the effects"},
 		{name: "a parameter without a purpose", param: number("", "1"), want: "is incomplete"},
 		{name: "a parameter whose default is not allowed", param: number("as the test says", "5"), want: "does not allow its default"},
 	} {

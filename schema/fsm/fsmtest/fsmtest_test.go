@@ -48,7 +48,8 @@ func TestDiagramOfAnotherTableFails(t *testing.T) {
 }
 
 func TestUnusedTransitionIsReported(t *testing.T) {
-	table, c := append(fsm.Table[string, string]{{From: fsm.In("on", "off"), On: "kick", To: "off", Why: "it was kicked"}}, lamp...), count{TB: t}
+	table, c := append(fsm.Table[string, string]{{From: fsm.In("on", "off"), On: "kick", To: "off", Why: "it was kicked"}}, lamp...),
+		count{TB: t}
 	CheckEveryRowIsNeeded(&c, &table, func() string {
 		at := "off"
 		for _, on := range []string{"press", "press", "kick"} {

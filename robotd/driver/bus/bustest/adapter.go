@@ -131,7 +131,8 @@ func (a *Adapters) linkConfig(ctx context.Context, p *part) link.Config {
 	return link.Config{
 		URL: a.config.URL, Dial: a.config.Dial, ClientID: p.name,
 		Will: a.presence(p, false), Presence: a.presence(p, true),
-		Subscribe: []link.Subscription{{Filter: bus.In(p.name, "#"), QoS: 1}, {Filter: bus.Out(p.name, bus.OutPresence), QoS: 1}, {Filter: bus.RobotPresenceTopic, QoS: 1}},
+		Subscribe: []link.Subscription{{Filter: bus.In(p.name, "#"), QoS: 1}, {Filter: bus.Out(p.name, bus.OutPresence), QoS: 1},
+			{Filter: bus.RobotPresenceTopic, QoS: 1}},
 		OnMessage: func(m link.Message) { a.do(ctx, func() { a.receive(ctx, p, m) }) },
 		OnState: func(s link.State) {
 			switch s.Phase {
@@ -231,7 +232,8 @@ func (a *Adapters) run(ctx context.Context) {
 
 func (a *Adapters) state(p *part) {
 	p.seq++
-	a.publish(p, bus.OutState, 0, bus.State{V: bus.Version, Session: a.config.Session, Seq: p.seq, TMS: time.Since(a.start).Milliseconds(), Units: p.now})
+	a.publish(p, bus.OutState, 0, bus.State{V: bus.Version, Session: a.config.Session, Seq: p.seq, TMS: time.Since(a.start).Milliseconds(),
+		Units: p.now})
 }
 
 func (a *Adapters) event(p *part, e bus.Event) {

@@ -51,7 +51,8 @@ func (a *Adapters) receive(ctx context.Context, p *part, m link.Message) {
 		}
 		a.keys[s.Key] = p
 		body.Start(driver.Command{
-			Key: s.Key, Unit: s.Unit, Do: s.Do, Text: s.Text, Choices: s.Choices, From: time.Duration(s.FromMS) * time.Millisecond, Holds: s.Holds, Asset: s.Asset,
+			Key: s.Key, Unit: s.Unit, Do: s.Do, Text: s.Text, Choices: s.Choices, From: time.Duration(s.FromMS) * time.Millisecond, Holds: s.Holds,
+			Asset: s.Asset,
 		})
 	case bus.In(p.name, bus.InStop):
 		if s, problems := schema.Decode[bus.Stop](m.Payload); len(problems) == 0 {
@@ -100,7 +101,8 @@ func (a *Adapters) calibrate(ctx context.Context, p *part, c bus.Calibrate) {
 			return
 		}
 		a.do(ctx, func() {
-			e := bus.Event{Kind: bus.CalibrationDone, Key: c.Key, Map: &bus.MapResult{Points: result.Map.Points, Reason: result.Map.Reason, Detail: result.Map.Detail}}
+			e := bus.Event{Kind: bus.CalibrationDone, Key: c.Key, Map: &bus.MapResult{Points: result.Map.Points, Reason: result.Map.Reason,
+				Detail: result.Map.Detail}}
 			for _, u := range result.Units {
 				e.Units = append(e.Units, bus.Calibrated{Unit: u.Unit, Reason: u.Reason, Detail: u.Detail})
 			}

@@ -171,7 +171,8 @@ func refuses(c *checker) string {
 			case !ok:
 				wrong = append(wrong, fmt.Sprintf("%s did not answer a %s that it cannot do (%s)", u.ID, do.Type(), nameIn(do)))
 			case e.Kind != bus.Failed || e.Reason == "" || e.Detail == "":
-				wrong = append(wrong, fmt.Sprintf("%s answered a %s that it cannot do (%s) with %q, reason %q and detail %q", u.ID, do.Type(), nameIn(do), e.Kind, e.Reason, e.Detail))
+				wrong = append(wrong, fmt.Sprintf("%s answered a %s that it cannot do (%s) with %q, reason %q and detail %q", u.ID, do.Type(),
+					nameIn(do), e.Kind, e.Reason, e.Detail))
 			}
 		}
 	}

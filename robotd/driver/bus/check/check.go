@@ -170,11 +170,14 @@ func (c *checker) look(ctx context.Context) error {
 	case len(present) == 0 && problem != "":
 		return fmt.Errorf("%s, on the bus %s", problem, c.config.URL)
 	case len(present) == 0 && c.config.Adapter != "" && len(others) > 0:
-		return fmt.Errorf("adapter %s is not on the bus %s, but %s: start it, or give --adapter another name", c.config.Adapter, c.config.URL, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+		return fmt.Errorf("adapter %s is not on the bus %s, but %s: start it, or give --adapter another name", c.config.Adapter, c.config.URL,
+			strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 	case len(present) == 0:
-		return fmt.Errorf("after %v no adapter%s is on the bus %s: start it with this address, and see its log if it runs", c.config.Wait, strings.TrimRight(" "+c.config.Adapter, " "), c.config.URL)
+		return fmt.Errorf("after %v no adapter%s is on the bus %s: start it with this address, and see its log if it runs", c.config.Wait,
+			strings.TrimRight(" "+c.config.Adapter, " "), c.config.URL)
 	case len(present) > 1:
-		return fmt.Errorf("several adapters are on the bus %s: name one with --adapter: %s", c.config.URL, strings.Join(slices.Sorted(maps.Keys(present)), ", "))
+		return fmt.Errorf("several adapters are on the bus %s: name one with --adapter: %s", c.config.URL,
+			strings.Join(slices.Sorted(maps.Keys(present)), ", "))
 	}
 	for name, p := range present {
 		c.name, c.about, c.session = name, p.Describe, p.Session
@@ -205,7 +208,8 @@ func (c *checker) connect(ctx context.Context, presence func(string) link.Messag
 	up, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
 	if err := l.WaitUp(up); err != nil {
-		return errors.Join(fmt.Errorf("connect to the bus %s within %v: %w; start its broker, or serve the bus here with --bus-listen", c.config.URL, c.config.Wait, err), l.Close(context.Background()))
+		return errors.Join(fmt.Errorf("connect to the bus %s within %v: %w; start its broker, or serve the bus here with --bus-listen",
+			c.config.URL, c.config.Wait, err), l.Close(context.Background()))
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what strin
 	return tryWith(t, check.Config{Move: true}, body, spoil)
 }
 
-func tryWith(t *testing.T, config check.Config, body func() driver.Driver, spoil func(adapter, what string, payload []byte) []byte) (results []check.Result) {
+func tryWith(t *testing.T, config check.Config, body func() driver.Driver, spoil func(adapter, what string,
+	payload []byte) []byte) (results []check.Result) {
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
@@ -66,7 +67,8 @@ func TestAdapterThatHomesKeepsEveryRule(t *testing.T) {
 
 func TestOneFailingUnitDoesNotHideTheOthers(t *testing.T) {
 	for _, r := range try(t, func() driver.Driver { return nothingFits{fresh()} }, nil) {
-		if r.Rule == "actions" && (!strings.Contains(r.Why, "face failed") || !strings.Contains(r.Why, "led failed") || strings.Contains(r.Why, "screen")) {
+		if r.Rule == "actions" && (!strings.Contains(r.Why, "face failed") || !strings.Contains(r.Why, "led failed") ||
+			strings.Contains(r.Why, "screen")) {
 			t.Errorf("%s", r.Why)
 		}
 	}
@@ -77,7 +79,8 @@ func TestRulesThatMakeUnitsMoveAreNotTriedUnasked(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
 		body := fresh()
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: body, Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: body,
+			Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +105,8 @@ func TestTopicThatIsNoneOfTheBusBreaksTheContract(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(),
+			Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +136,8 @@ func TestErrorNamesTheAdapterAndTheAddress(t *testing.T) {
 		if text := said(""); !strings.Contains(text, "no adapter is on the bus mqtt://127.0.0.1:1884: start it") {
 			t.Error(text)
 		}
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(),
+			Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,12 +152,14 @@ func TestDescriptionWithoutTheAnglesOfAHeadIsRefused(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}, Spoil: withoutReach})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(),
+			Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}, Spoil: withoutReach})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer adapters.Close()
-		if _, err = check.Run(t.Context(), check.Config{Dial: broker.Dial}); err == nil || !strings.Contains(err.Error(), "adapter all is wrong") || !strings.Contains(err.Error(), "describes no angles that it reaches") {
+		if _, err = check.Run(t.Context(), check.Config{Dial: broker.Dial}); err == nil ||
+			!strings.Contains(err.Error(), "adapter all is wrong") || !strings.Contains(err.Error(), "describes no angles that it reaches") {
 			t.Error(err)
 		}
 	})
@@ -167,32 +174,36 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 		spoil func(adapter, what string, payload []byte) []byte
 		rules []string // that it breaks, at least
 	}{
-		"runs before it is enabled":            {func() driver.Driver { return noPermission{fresh()} }, nil, []string{"starts-idle", "disabled"}},
-		"leaves error without a reset":         {func() driver.Driver { return noError{fresh()} }, nil, []string{"error-stays"}},
-		"goes on under an unknown order":       {func() driver.Driver { return anyOrder{fresh()} }, nil, []string{"unknown-order"}},
-		"has no watchdog":                      {func() driver.Driver { return ownFeed{fresh(), make(chan struct{})} }, nil, []string{"watchdog"}},
-		"takes a velocity for ever":            {func() driver.Driver { return &goesOn{Sim: fresh()} }, nil, []string{"ttl"}},
-		"never answers":                        {func() driver.Driver { return silentBody{fresh()} }, nil, []string{"actions"}},
-		"answers twice":                        {func() driver.Driver { return twiceBody{fresh()} }, nil, []string{"answers-once"}},
-		"answers what was stopped":             {func() driver.Driver { return deafToStop{fresh()} }, nil, []string{"stopped"}},
-		"takes every face":                     {func() driver.Driver { return anyFace{fresh()} }, nil, []string{"refuses"}},
-		"takes halt for idle":                  {func() driver.Driver { return noHalt{fresh()} }, nil, []string{"orders"}},
-		"carries out what is not enabled":      {func() driver.Driver { return wrongReason{fresh()} }, nil, []string{"disabled"}},
-		"is faster than it says":               {func() driver.Driver { return unclampedCap{fresh()} }, nil, []string{"clamped"}},
-		"sends percent":                        {func() driver.Driver { return fresh() }, replace(`"level":1`, `"level":100`), []string{"units-of-measure"}},
-		"misspells a field":                    {func() driver.Driver { return fresh() }, replace(`"wz_radps"`, `"turning"`), []string{"contract"}},
-		"sends every hundredth state":          {func() driver.Driver { return fresh() }, everyHundredth(), []string{"states"}},
-		"has a clock that goes back":           {func() driver.Driver { return fresh() }, replace(`"t_ms":2`, `"t_ms":1`), []string{"time"}},
-		"has another session than it said":     {func() driver.Driver { return fresh() }, replace(`"session":"s1"`, `"session":"s9"`), []string{"session"}},
-		"says nothing about its own watchdog":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"watchdog"}},
-		"refuses an led without a colour":      {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
-		"has a head that turns nowhere":        {func() driver.Driver { return stiffNeck{fresh()} }, nil, []string{"turns"}},
-		"turns its head on":                    {func() driver.Driver { return headAlways{ownFeed{fresh(), make(chan struct{})}} }, nil, []string{"head-stops", "head-watchdog"}},
-		"turns its head further than asked":    {func() driver.Driver { return fresh() }, yawTenfold, []string{"turns"}},
-		"ends speech when a sound begins":      {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
-		"talks on when a newer speech comes":   {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
-		"forgets its order without ticks":      {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},
-		"homes before it is enabled":           {func() driver.Driver { return homesAlways{sim.New(sim.Config{At: "entrance", Homing: true})} }, nil, []string{"homes-in-run"}},
+		"runs before it is enabled":      {func() driver.Driver { return noPermission{fresh()} }, nil, []string{"starts-idle", "disabled"}},
+		"leaves error without a reset":   {func() driver.Driver { return noError{fresh()} }, nil, []string{"error-stays"}},
+		"goes on under an unknown order": {func() driver.Driver { return anyOrder{fresh()} }, nil, []string{"unknown-order"}},
+		"has no watchdog": {func() driver.Driver { return ownFeed{fresh(), make(chan struct{})} }, nil,
+			[]string{"watchdog"}},
+		"takes a velocity for ever":           {func() driver.Driver { return &goesOn{Sim: fresh()} }, nil, []string{"ttl"}},
+		"never answers":                       {func() driver.Driver { return silentBody{fresh()} }, nil, []string{"actions"}},
+		"answers twice":                       {func() driver.Driver { return twiceBody{fresh()} }, nil, []string{"answers-once"}},
+		"answers what was stopped":            {func() driver.Driver { return deafToStop{fresh()} }, nil, []string{"stopped"}},
+		"takes every face":                    {func() driver.Driver { return anyFace{fresh()} }, nil, []string{"refuses"}},
+		"takes halt for idle":                 {func() driver.Driver { return noHalt{fresh()} }, nil, []string{"orders"}},
+		"carries out what is not enabled":     {func() driver.Driver { return wrongReason{fresh()} }, nil, []string{"disabled"}},
+		"is faster than it says":              {func() driver.Driver { return unclampedCap{fresh()} }, nil, []string{"clamped"}},
+		"sends percent":                       {func() driver.Driver { return fresh() }, replace(`"level":1`, `"level":100`), []string{"units-of-measure"}},
+		"misspells a field":                   {func() driver.Driver { return fresh() }, replace(`"wz_radps"`, `"turning"`), []string{"contract"}},
+		"sends every hundredth state":         {func() driver.Driver { return fresh() }, everyHundredth(), []string{"states"}},
+		"has a clock that goes back":          {func() driver.Driver { return fresh() }, replace(`"t_ms":2`, `"t_ms":1`), []string{"time"}},
+		"has another session than it said":    {func() driver.Driver { return fresh() }, replace(`"session":"s1"`, `"session":"s9"`), []string{"session"}},
+		"says nothing about its own watchdog": {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"watchdog"}},
+		"refuses an led without a colour":     {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
+		"has a head that turns nowhere":       {func() driver.Driver { return stiffNeck{fresh()} }, nil, []string{"turns"}},
+		"turns its head on": {func() driver.Driver { return headAlways{ownFeed{fresh(), make(chan struct{})}} }, nil,
+			[]string{"head-stops", "head-watchdog"}},
+		"turns its head further than asked":  {func() driver.Driver { return fresh() }, yawTenfold, []string{"turns"}},
+		"ends speech when a sound begins":    {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
+		"talks on when a newer speech comes": {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
+		"forgets its order without ticks":    {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},
+		"homes before it is enabled": {func() driver.Driver {
+			return homesAlways{sim.New(sim.Config{At: "entrance", Homing: true})}
+		}, nil, []string{"homes-in-run"}},
 		"keeps the fault of its watchdog":      {func() driver.Driver { return fresh() }, keepsFault(), []string{"watchdog-ends"}},
 		"goes on at the start of an action":    {func() driver.Driver { return &goesOn{Sim: fresh()} }, nil, []string{"start-ends-velocity"}},
 		"refuses what it does not know":        {strict, nil, []string{"later-release"}},

@@ -43,7 +43,8 @@ func (c *checker) tick() {
 		c.sendTick(0)
 	}
 	if missing := (c.now - c.stateAt) * int(bus.TickEvery/time.Millisecond); missing > bus.MissedStates*int(c.about.StateMS) {
-		c.breaks("states", fmt.Sprintf("no state came for %d ms, its interval is %d ms (a busy computer can be the cause, too)", missing, c.about.StateMS))
+		c.breaks("states", fmt.Sprintf("no state came for %d ms, its interval is %d ms (a busy computer can be the cause, too)", missing,
+			c.about.StateMS))
 	}
 	if second := c.now / 50; second != c.second {
 		c.second, c.got = second, 0
