@@ -13,7 +13,8 @@ import (
 // TestTraces plays each script in testdata: a line is a time and an input, and
 // the indented lines below it are its effects, in order.
 //
-//	desired REV [NAME:ACT,ACT...] [apply=..] [fleet_id=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]   a desired document; without a name it desires none
+//	desired REV [NAME:ACT,ACT...] [apply=..] [fleet_id=..] [size=..] [id=..] [rev=..] [until=..] [refused=..]
+//	                                                                 a desired document; without a name it desires none
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        the bytes, or why they cannot be fetched
 //	arriving NAME BYTES, file NAME, file NAME REASON                 the progress of a large file, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON

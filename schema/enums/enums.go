@@ -3,6 +3,7 @@
 package enums
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -45,7 +46,7 @@ func Parse(src []byte) ([]Enum, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read the enum %s: %w", e.Type, err)
 			}
-			e.Values = append(e.Values, Value{text, strings.TrimSpace(spec.Comment.Text())})
+			e.Values = append(e.Values, Value{text, strings.TrimSpace(cmp.Or(spec.Comment.Text(), spec.Doc.Text()))})
 		}
 		all = append(all, e)
 	}
