@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-4qjopenn.js";import{_ as t}from"./language-IiBaFygt.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`activity`})}export{r as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./Library-kmR-qOh3.js";import{_ as t}from"./language-IiBaFygt.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

@@ -1,1 +1,0 @@
-import{Ft as e}from"./index-BQ9qoXHv.js";import{_ as t}from"./language-IiBaFygt.js";var n=t(),r=()=>(0,n.jsx)(`span`,{className:`keyboard-only`,"aria-hidden":!0,children:(0,n.jsx)(e,{size:`xs`,children:`/`})});export{r as t};

@@ -1,1 +1,0 @@
-import{C as e,c as t,n,r}from"./createReactComponent-DNWYmTq7.js";function i(i,a=``){return t({queryKey:[`points`,i,a],enabled:i!==``,queryFn:()=>r(n.GET(`/api/v1/robots/{id}/points`,{params:{path:{id:i}}})),placeholderData:(t,n)=>n?.queryKey[1]===i?e(t):void 0})}export{i as t};

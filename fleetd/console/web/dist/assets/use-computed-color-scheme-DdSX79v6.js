@@ -1,1 +1,0 @@
-import{on as e,pn as t}from"./index-BQ9qoXHv.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
