@@ -82,8 +82,8 @@ var specWorlds = []specWorld{ // the one that plays longest first
 	// authorimport expects that every act is right, so it is apart from the files that write drafts.
 	{"driving", newPerformingPage, []string{"assign", "authorimport", "faults", "manual-drive", "manual-frames", "manual-screen",
 		"rollouts", "stops"}},
-	{"fleet", newPerformingPage, []string{"everywhere", "liststates", "overview", "policies", "press", "robot", "robotparts",
-		"robots", "shell"}},
+	{"fleet", newPerformingPage, []string{"everywhere", "french", "liststates", "overview", "policies", "press", "robot",
+		"robotparts", "robots", "shell"}},
 	{"authors", newPerformingPage, []string{"audit", "author", "authoracts", "authorday", "authoredit", "authorxss"}},
 	// After the last spec of signin its address has to wait for every sign-in.
 	{"accounts", newAccountsPage, []string{"admin", "provider", "signin"}},

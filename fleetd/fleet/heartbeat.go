@@ -33,14 +33,15 @@ func (f *Fleet) instance() schema.FleetInstance {
 }
 
 // publishUrgent publishes a heartbeat or a live stop beside the connection that carries commands: behind a command to each of some
-// thousand robots a heartbeat was 4 s late, and robots that miss it for 5 s act as without fleetd. Until the other
-// connection is up it goes there, too.
+// thousand robots a heartbeat was 4 s late, and robots that miss it for 5 s act as without fleetd. While the other
+// connection is down or takes nothing it goes there, too.
 func (f *Fleet) publishUrgent(ctx context.Context, m link.Message) error {
-	err := f.teleop.PublishUrgent(ctx, m)
-	if errors.Is(err, link.ErrNotReady) {
-		err = f.link.PublishLive(ctx, m)
+	beside, cancel := context.WithTimeout(ctx, f.cfg.Heartbeat/4)
+	defer cancel()
+	if f.teleop.PublishUrgent(beside, m) == nil {
+		return nil
 	}
-	return err
+	return f.link.PublishLive(ctx, m)
 }
 
 // beat publishes fleetd's heartbeat, by which robots know that people can stop them. The loop

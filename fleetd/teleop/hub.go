@@ -79,8 +79,11 @@ func (h *Hub) Follow(broker string) {
 	}
 	var opened *link.Link
 	l, err := h.deps.Open(context.WithoutCancel(h.ctx), suffix, link.Config{
-		URL:       broker,
-		Subscribe: []link.Subscription{{Filter: h.deps.Namespace.Topic(schema.TopicTelemetry, "+", "drive")}},
+		URL: broker,
+		Subscribe: []link.Subscription{
+			{Filter: h.deps.Namespace.Topic(schema.TopicTelemetry, "+", "drive")},
+			{Filter: h.deps.Namespace.Topic(schema.TopicFleetHeartbeat, h.deps.Name)}, // its own heartbeats show that the connection is not half-open
+		},
 		OnMessage: h.receive,
 		OnState: func(s link.State) {
 			h.mu.Lock()
