@@ -142,10 +142,12 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if len(report.Results) > 0 {
 		writeReport(out, &report, committedResults(committedPath(o.quick)))
 	}
-	if err == nil && o.out != "" {
-		if err = writeResults(o.out, report); err == nil {
+	if len(report.Results) > 0 && o.out != "" { // of a run that failed, too: what was measured until then
+		written := writeResults(o.out, report)
+		if written == nil {
 			o.say("results are in " + o.out + "; commit it if nothing else ran on this machine")
 		}
+		err = errors.Join(err, written)
 	}
 	return err
 }
