@@ -34,7 +34,7 @@ func (f *Fleet) instance() schema.FleetInstance {
 
 // publishUrgent publishes a heartbeat or a live stop beside the connection that carries commands: behind a command to each of some
 // thousand robots a heartbeat was 4 s late, and robots that miss it for 5 s act as without fleetd. While the other
-// connection is down or takes nothing it goes there, too.
+// connection is down, takes nothing or seems to be half-open it goes there, too.
 func (f *Fleet) publishUrgent(ctx context.Context, m link.Message) error {
 	beside, cancel := context.WithTimeout(ctx, f.cfg.Heartbeat/4)
 	defer cancel()
@@ -44,7 +44,8 @@ func (f *Fleet) publishUrgent(ctx context.Context, m link.Message) error {
 	return f.link.PublishLive(ctx, m)
 }
 
-// beat publishes fleetd's heartbeat, by which robots know that people can stop them. The loop
+// beat publishes fleetd's heartbeat, by which robots know that people can stop them: by live stops beside commands, by documents over
+// the leader's connection, and by commands. Without a session of the main connection it publishes none. The loop
 // that updates robots' presence sends it, and not the connection, so that an instance that
 // hangs goes silent.
 func (f *Fleet) beat(ctx context.Context) {

@@ -234,9 +234,9 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 	return latch.New(latch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.health.databaseFailed,
 		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads, Instance: f.instances.Has,
-		Store:      func() (latch.Store, error) { return f.Store() },
-		Session:    func() string { return f.link.Session() },
-		Publish:    f.publishUrgent,
+		Store:   func() (latch.Store, error) { return f.Store() },
+		Session: func() string { return f.link.Session() },
+		Publish: func(ctx context.Context, m link.Message) error { return f.link.PublishLive(ctx, m) }, PublishStop: f.publishUrgent,
 		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, WakeOutbox: f.publisher.Wake,
 		LiveStopArrived: func() { f.retained.RequestSweep() },
 	})

@@ -141,7 +141,7 @@ func (w *world) start() {
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
 		Leads: yes, AnotherLeads: no, Instance: func(name string) bool { return name == "fleetd-b" },
 		Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
-		Session: func() string { return "s" }, Publish: w.answered,
+		Session: func() string { return "s" }, Publish: w.answered, PublishStop: w.answered,
 		Dispatcher: &w.nobody, Robots: &w.robots, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
 	})
 	if err != nil {

@@ -368,6 +368,8 @@ func (s *Stops) sendAnswer(ctx context.Context, o stop.Request, a schema.Ack) {
 		return
 	}
 	m := link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetAck, o.Client), Payload: payload, QoS: 1}
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // stops wait for it
+	defer cancel()
 	if err := s.deps.Publish(ctx, m); err != nil {
 		s.deps.Log.Debug("answer not sent", "client", o.Client, "error", err)
 	}

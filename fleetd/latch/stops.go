@@ -114,6 +114,7 @@ type Deps struct {
 	Failed          func(what string, err error) // records a failure of the database
 	Session         func() string                // of fleetd's own connection
 	Publish         func(ctx context.Context, m link.Message) error
+	PublishStop     func(ctx context.Context, m link.Message) error // publishes a live stop, which does not wait behind what Publish sends
 	Dispatcher      Dispatcher
 	Robots          Robots
 	Releases        *Releases
@@ -226,7 +227,7 @@ func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
 		payload, err = schema.Encode(r)
 	}
 	if err == nil {
-		err = s.deps.Publish(ctx, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, s.deps.Name), Payload: payload, QoS: 1})
+		err = s.deps.PublishStop(ctx, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, s.deps.Name), Payload: payload, QoS: 1})
 	}
 	if err != nil {
 		s.deps.Log.Error("live stop not sent", "stop", o.ID, "error", err)

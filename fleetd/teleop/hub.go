@@ -28,6 +28,7 @@ type Hub struct {
 
 	link      atomic.Pointer[link.Link]
 	connected atomic.Bool
+	heardAt   atomic.Int64    // when a heartbeat of fleetd came back over the link, or when it connected, in Unix ns
 	ctx       context.Context // of the sessions; ends with the hub
 	end       context.CancelFunc
 
@@ -82,7 +83,7 @@ func (h *Hub) Follow(broker string) {
 		URL: broker,
 		Subscribe: []link.Subscription{
 			{Filter: h.deps.Namespace.Topic(schema.TopicTelemetry, "+", "drive")},
-			{Filter: h.deps.Namespace.Topic(schema.TopicFleetHeartbeat, h.deps.Name)}, // its own heartbeats show that the connection is not half-open
+			{Filter: h.deps.Namespace.Topic(schema.TopicFleetHeartbeat, h.deps.Name)},
 		},
 		OnMessage: h.receive,
 		OnState: func(s link.State) {
@@ -90,6 +91,7 @@ func (h *Hub) Follow(broker string) {
 			defer h.mu.Unlock()
 			if h.link.Load() == opened { // not one that is being closed
 				h.connected.Store(s.Phase == link.Up)
+				h.heardAt.Store(h.deps.Now().UnixNano())
 			}
 		},
 		Logger: h.deps.Log.With("connection", "drive"),
@@ -106,14 +108,26 @@ func (h *Hub) Follow(broker string) {
 	}
 }
 
+// silentAfter is how long none of fleetd's heartbeats came back over the connection of frames, one of which it sends every second,
+// until the connection counts as half-open.
+const silentAfter = 3 * time.Second
+
+var errSilent = errors.New("fleetd's own heartbeats do not come back over the connection of frames")
+
 // PublishUrgent publishes a message that must not wait behind commands on the connection that carries frames, as
-// link.PublishLive does. It returns link.ErrNotReady while that connection is down.
+// link.PublishLive does. An error says that it may not arrive: while that connection is down, and while it seems to be half-open.
 func (h *Hub) PublishUrgent(ctx context.Context, m link.Message) error {
 	l := h.link.Load()
 	if l == nil {
 		return link.ErrNotReady
 	}
-	return l.PublishLive(ctx, m)
+	if err := l.PublishLive(ctx, m); err != nil {
+		return err
+	}
+	if h.deps.Now().Sub(time.Unix(0, h.heardAt.Load())) > silentAfter {
+		return errSilent
+	}
+	return nil
 }
 
 // Close stops every robot that is driven, ends the sessions, and closes the connection.
@@ -157,6 +171,9 @@ func (h *Hub) ReceiveEvent(robot string, e *schema.Event) {
 // receive receives the speed of a robot. It does not block.
 func (h *Hub) receive(m link.Message) {
 	row, params, ok := h.deps.Namespace.Match(m.Topic)
+	if ok && row.Kind == schema.TopicFleetHeartbeat {
+		h.heardAt.Store(h.deps.Now().UnixNano())
+	}
 	if !ok || row.Kind != schema.TopicTelemetry {
 		return
 	}

@@ -138,14 +138,18 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 	return d
 }
 
+// clockSet is the difference from which on a clock was set: no state waits that long on its way.
+const clockSet = 2 * time.Minute
+
 // compareClock learns from a state by how much fleetd's clock is ahead of the robot's, unless the robot knows that itself. The way of
-// a state, on which it may have waited, seems to make it more: the least difference since the robot started is the nearest one.
+// a state, on which it may have waited, seems to make it more: the least difference since the robot started is the nearest one, until
+// one of the clocks is set.
 func (e *entry) compareClock(s *schema.State, now time.Time) {
 	if e.heartbeat != nil && e.heartbeat.Boot == s.Boot && e.heartbeat.Clock.Known {
 		return
 	}
 	ahead := now.Sub(s.TS.Time())
-	if e.aheadOf == s.Boot {
+	if e.aheadOf == s.Boot && ahead-e.ahead < clockSet {
 		ahead = min(ahead, e.ahead)
 	}
 	e.ahead, e.aheadOf = ahead, s.Boot

@@ -14,8 +14,8 @@ type Urgency uint8
 // The urgencies in rising order.
 const (
 	Clean Urgency = iota
-	// within seconds; only commands differ, or since when a stop is latched, so an answer that nothing changed need not wait for it
-	FlushRequests
+	// within seconds; only minor things differ: commands, and since when a stop is latched. An answer that nothing changed does not wait for it
+	FlushLater
 	FlushSoon   // together with further changes
 	FlushAnswer // at once, within a rate: an answer depends on it
 	FlushNow    // at once: the permission to move changed

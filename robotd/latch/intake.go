@@ -135,12 +135,12 @@ func (t Step) latchBy(in Input, n uint64, by string) Decision {
 	}
 	t.persist.dirty = true
 	t.setFacts()
-	switch {
+	switch { // often only the newest revisions of documents have changed
 	case d.Shown:
 		t.Out.Changed(effect.FlushSoon)
 	case d.Dated: // the live stop and each document of one stop have a time of their own
-		t.Out.Changed(effect.FlushRequests)
-	} // often only the newest revisions of documents have changed
+		t.Out.Changed(effect.FlushLater)
+	}
 	for _, a := range d.Altered {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", stopData{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})

@@ -221,7 +221,7 @@ func TestOnlyWhatRobotsReportIsReportedAnew(t *testing.T) {
 		want effect.Urgency
 	}{
 		{"a live stop", func(s Step) { s.LiveStop(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"k1"}`)}) }, effect.FlushNow},
-		{"fleetd has recorded it", document(event.FleetStops, 5, k1), effect.FlushRequests},
+		{"fleetd has recorded it", document(event.FleetStops, 5, k1), effect.FlushLater},
 		{"in a second document, too", document(event.RobotStops, 4, k1), effect.Clean},
 		{"one of them leaves it out", document(event.FleetStops, 6), effect.Clean},
 		{"the other one, too", document(event.RobotStops, 7), effect.FlushNow},

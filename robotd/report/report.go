@@ -96,6 +96,7 @@ type heartbeats struct {
 	rested     bool          // the newest announced that the next one comes after RestHeartbeat
 	beforeAt   time.Duration // the one before it, if that announced so; 0 = it did not
 	stateSeq   int64         // of the state that the newest named
+	outdated   bool          // the state has changed since the newest, other than in what is minor
 	restlessAt time.Duration // when the robot was last not at rest
 }
 
@@ -103,9 +104,9 @@ type heartbeats struct {
 // longer than the time for which a fleetd that connects waits for a sign of each robot.
 const restAfter = 15 * time.Second
 
-// requestsGather is how long states are gathered that differ in commands alone: only a client that missed its answer needs
-// them, and an answer to every robot of a large fleet must not cost a state of each.
-const requestsGather = 2 * time.Second
+// laterGather is how long changes are gathered that are minor, see effect.FlushLater: an answer to every robot of a large fleet must
+// not cost a state of each.
+const laterGather = 2 * time.Second
 
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
@@ -143,9 +144,9 @@ func (s *State) Changed(u effect.Urgency) {
 // Clean reports whether the newest state shows the robot as it is.
 func (s *State) Clean() bool { return s.state.changed == effect.Clean }
 
-// CleanButRequests reports whether the newest state differs from the robot at most in the commands
-// that run or were answered since.
-func (s *State) CleanButRequests() bool { return s.state.changed <= effect.FlushRequests }
+// CleanButMinor reports whether the newest state differs from the robot at most in what is minor, see
+// effect.FlushLater.
+func (s *State) CleanButMinor() bool { return s.state.changed <= effect.FlushLater }
 
 // StateSeq is the number of the newest state.
 func (s *State) StateSeq() int64 { return s.state.seq }
@@ -163,8 +164,8 @@ func (s *State) due() time.Duration {
 		return min(s.state.publishedAt+s.cfg.Gather, s.state.paidUntil-answeredStates*s.cfg.Gather)
 	case effect.FlushSoon:
 		return s.state.publishedAt + s.cfg.Gather
-	case effect.FlushRequests:
-		return s.state.publishedAt + requestsGather
+	case effect.FlushLater:
+		return s.state.publishedAt + laterGather
 	}
 	if s.beats.rested {
 		return s.state.publishedAt + s.cfg.RestInterval
@@ -176,6 +177,7 @@ func (s *State) due() time.Duration {
 // further changes.
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
+	t.beats.outdated = t.beats.outdated || t.state.changed > effect.FlushLater
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
 	t.state.paidUntil = max(t.state.paidUntil, t.Now.Mono) + t.cfg.Gather
 	t.state.seq++
@@ -241,14 +243,19 @@ func (t Step) HeartbeatDue(atRest bool) (seq int64, next time.Duration, due bool
 	}
 	b.n++
 	b.sentAt, b.stateSeq, b.next = t.Now.Mono, t.state.seq, t.Now.Mono+next
+	if b.outdated {
+		b.beforeAt, b.outdated = 0, false
+	}
 	return b.n, next, true
 }
 
 // SeenSince is the time of the oldest heartbeat that shows its readers the robot as it still is, although it may be
 // older than limit: of a robot at rest the newest one, and the one before it until the newest is older than limit.
-// 0 = the robot is not at rest.
+// 0 = the robot is not at rest, or its state has changed since the newest.
 func (s *State) SeenSince(now, limit time.Duration) time.Duration {
 	switch b := &s.beats; {
+	case b.outdated:
+		return 0
 	case b.beforeAt > 0 && now-b.sentAt <= limit:
 		return b.beforeAt
 	case b.rested:

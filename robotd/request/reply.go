@@ -34,7 +34,7 @@ func (t Step) Reply(r effect.Reply) {
 // command that changed nothing does not wait if that state is not due.
 func (t Step) Release() {
 	shown := func(r *effect.Reply) bool {
-		return t.Report.Clean() || r.Reason == schema.ReasonUnchanged && t.Report.CleanButRequests()
+		return t.Report.Clean() || r.Reason == schema.ReasonUnchanged && t.Report.CleanButMinor()
 	}
 	for i := range t.replies {
 		if r := &t.replies[i]; r.Status == schema.StatusSucceeded && !shown(r) {

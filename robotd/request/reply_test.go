@@ -16,16 +16,16 @@ import (
 
 // published is the state document of the rig.
 type published struct {
-	clean, requestsOnly, due bool
-	seq                      int64
-	urgency                  effect.Urgency
+	clean, minorOnly, due bool
+	seq                   int64
+	urgency               effect.Urgency
 }
 
 func (p *published) Session() string             { return "s" }
 func (p *published) SessionEnded() time.Duration { return 0 }
 func (p *published) StateSeq() int64             { return p.seq }
 func (p *published) Clean() bool                 { return p.clean }
-func (p *published) CleanButRequests() bool      { return p.clean || p.requestsOnly }
+func (p *published) CleanButMinor() bool         { return p.clean || p.minorOnly }
 func (p *published) StateDue(time.Duration) bool { return p.due }
 func (p *published) Changed(u effect.Urgency)    { p.urgency = max(p.urgency, u) }
 
@@ -137,7 +137,7 @@ func TestUnchangedWaitsOnlyForChangesOfOthers(t *testing.T) {
 	r.expect("nothing to wait for", "a SUCCEEDED unchanged")
 	r = newRig(t)
 	r.arrives("b")
-	r.p.requestsOnly = true
+	r.p.minorOnly = true
 	r.replies("b", unchanged)
 	r.expect("only requests changed", "b SUCCEEDED unchanged")
 	if r.p.urgency >= effect.FlushAnswer {

@@ -97,9 +97,9 @@ type Report interface {
 	SessionEnded() time.Duration
 	StateSeq() int64
 	// Clean reports whether the newest published state shows the robot as it is, and
-	// CleanButRequests whether it differs at most in the list of commands.
+	// CleanButMinor whether it differs at most in what effect.FlushLater names.
 	Clean() bool
-	CleanButRequests() bool
+	CleanButMinor() bool
 	StateDue(now time.Duration) bool
 	Changed(effect.Urgency)
 }
@@ -116,5 +116,5 @@ type SendAck struct {
 // answer adds an answer to those of this step.
 func (t Step) answer(a SendAck) {
 	t.acks = append(t.acks, a)
-	t.Report.Changed(effect.FlushRequests)
+	t.Report.Changed(effect.FlushLater)
 }
