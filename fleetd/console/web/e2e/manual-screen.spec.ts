@@ -127,6 +127,12 @@ test('the target on the floor is dragged, and moved by keys that do not drive', 
   await handle.focus();
   await page.keyboard.press('ArrowUp');
   expect(await target('y')).toBeCloseTo(dragged[1] + 0.1, 5);
+  // Out of sight, too, it keeps the focus, and a key brings it back.
+  await page.getByLabel('y (m)').fill('500');
+  await handle.focus();
+  await page.keyboard.press('ArrowUp');
+  expect(await target('y')).toBeLessThan(500);
+  await expect(handle).toBeFocused();
   await expect(page.getByTestId('speed')).toHaveText('0.00 m/s');
 });
 

@@ -9,7 +9,7 @@ import { ActionButton } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import { type Drive, useDriving } from './drive';
-import { type At, toFloor, toScreen, type View, viewOf } from './floor';
+import { type At, inView, moved, rounded, toFloor, toScreen, type View, viewOf } from './floor';
 import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
@@ -71,7 +71,7 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   const t = useManualTexts();
   const { id, detail, robot } = usePage();
   const site = robot.labels.site;
-  const map = useSiteMap(site, robot.body?.at?.map_sha256);
+  const map = useSiteMap(site, robot.body?.at ? (robot.body.at.map_sha256 ?? '') : undefined);
   const image = useImage(map && site ? imageOf(site, map) : undefined);
   const figures = useDriving((s) => s.figures);
   const path = useDriving((s) => s.path);
@@ -89,11 +89,10 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   const view = grabbed ?? now;
   const drag = (e: PointerEvent<HTMLElement>) => {
     const box = canvas.current!.getBoundingClientRect();
-    const inside = (at: number, most: number) => Math.min(most, Math.max(0, at));
-    const on = { x: inside(e.clientX - box.left, view.width), y: inside(e.clientY - box.top, view.height) };
-    choose(rounded(toFloor(view, on)));
+    choose(rounded(toFloor(view, inView(view, { x: e.clientX - box.left, y: e.clientY - box.top }))));
   };
-  const handle = target && toScreen(view, target);
+  // At the edge for a target out of sight: without its button the focus would be nowhere, and the next arrow drive the robot.
+  const handle = target && inView(view, toScreen(view, target));
   useEffect(() => {
     if (canvas.current && width > 0)
       draw(canvas.current, view, {
@@ -120,7 +119,7 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
             choose(rounded(toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY })));
           }}
         />
-        {handle && onScreen(handle, view) && (
+        {handle && (
           <button
             type="button"
             className="floor-target"
@@ -136,9 +135,8 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
             onKeyDown={(e) => {
               const by = steps[e.key];
               if (!by || !target) return;
-              e.preventDefault();
-              e.stopPropagation(); // arrows drive the robot elsewhere on the page
-              choose(rounded({ x: target.x + by.x, y: target.y + by.y }));
+              e.preventDefault(); // the page stays where it is; `taken` of inputs.ts keeps these keys from driving
+              choose(moved(view, target, by));
             }}
           />
         )}
@@ -152,8 +150,6 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   );
 }
 
-const rounded = (at: At): At => ({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
-
 /** What a key moves the target by, in metres. */
 const steps: Record<string, At> = {
   ArrowLeft: { x: -0.1, y: 0 },
@@ -161,8 +157,6 @@ const steps: Record<string, At> = {
   ArrowUp: { x: 0, y: 0.1 },
   ArrowDown: { x: 0, y: -0.1 },
 };
-
-const onScreen = (at: At, v: View) => at.x >= 0 && at.x <= v.width && at.y >= 0 && at.y <= v.height;
 
 /** An image as soon as it is read. */
 function useImage(source: string | undefined): HTMLImageElement | undefined {

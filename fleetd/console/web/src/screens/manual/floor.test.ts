@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { extend, toFloor, toScreen, viewOf } from './floor';
+import { extend, inView, moved, toFloor, toScreen, viewOf } from './floor';
 
 test('a place of the floor is found again where it is drawn', () => {
   const v = viewOf(
@@ -31,6 +31,14 @@ test('everything is within the view, and forwards is upwards', () => {
     expect(s.y).toBeLessThan(300);
   }
   expect(toScreen(v, { x: 0, y: 9 }).y).toBeLessThan(toScreen(v, { x: 0, y: 0 }).y);
+});
+
+test('a key moves a target up to the edge of the view, and a target out of sight to it', () => {
+  const v = viewOf([], 450, 350); // 100 pixels per metre: 2.25 m to the left and right, 1.75 m up and down
+  expect(moved(v, { x: 1, y: 1 }, { x: 0.1, y: 0 })).toEqual({ x: 1.1, y: 1 });
+  expect(moved(v, { x: 2.2, y: 0 }, { x: 0.1, y: 0 })).toEqual({ x: 2.25, y: 0 });
+  expect(moved(v, { x: 0, y: -9 }, { x: 0, y: -0.1 })).toEqual({ x: 0, y: -1.75 });
+  expect(inView(v, toScreen(v, { x: 50, y: 0 }))).toEqual({ x: 450, y: 175 });
 });
 
 test('the path grows only while the robot moves, up to its greatest length', () => {

@@ -37,6 +37,19 @@ export function toFloor(v: View, p: At): At {
   return { x: v.middle.x + (p.x - v.width / 2) / v.scale, y: v.middle.y - (p.y - v.height / 2) / v.scale };
 }
 
+/** That place of the screen, or the nearest one of the view. */
+export const inView = (v: View, p: At): At => ({
+  x: Math.min(v.width, Math.max(0, p.x)),
+  y: Math.min(v.height, Math.max(0, p.y)),
+});
+
+/** A place to the centimetre. */
+export const rounded = (at: At): At => ({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
+
+/** The place that a key moves a target to: not out of what is seen. */
+export const moved = (v: View, at: At, by: At): At =>
+  rounded(toFloor(v, inView(v, toScreen(v, { x: at.x + by.x, y: at.y + by.y }))));
+
 /** The path with the newest place, which is left out if the robot hardly moved; the oldest are forgotten. */
 export function extend(path: readonly At[], to: At, most = 600): readonly At[] {
   const last = path.at(-1);
