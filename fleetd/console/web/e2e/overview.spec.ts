@@ -89,6 +89,9 @@ test('a site has a map behind its robots: set in Places from the files of ROS, d
 
   await page.goto('/places?robot=r1');
   await page.getByRole('button', { name: 'Remove the map' }).click();
+  const asked = page.getByRole('dialog', { name: 'Remove the map of' });
+  await asked.getByLabel('Reason, for the audit').fill('the hall was rebuilt');
+  await asked.getByRole('button', { name: 'Remove the map' }).click();
   await expect(page.getByTestId('site-map')).toHaveText('This site has no map.');
   await world.cli('robot', 'label', 'r1', 'site-');
 });

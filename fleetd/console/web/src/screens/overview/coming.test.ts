@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { nextSchedule, queues, surelyMeans } from './coming';
+import { gives, nextSchedule, queues, surelyMeans } from './coming';
 
 const r1 = { id: 'r1', labels: { site: 'berlin', floor: '2' } };
 
@@ -46,6 +46,7 @@ test('a robot has a queue of the rollouts that have not reached it', () => {
         { robot: 'r1', state: 'OFFERED' },
         { robot: 'r2', state: 'CONFIRMED' },
         { robot: 'r3', state: 'WAITING_OFFLINE' },
+        { robot: 'r4', state: 'RESTORING' },
       ],
     },
     { id: 'c', name: 'Autumn', robots: [{ robot: 'r1', state: 'DEFERRED' }] },
@@ -56,4 +57,9 @@ test('a robot has a queue of the rollouts that have not reached it', () => {
     ['Summer', false],
   ]);
   expect([...all.keys()]).toEqual(['r1', 'r3']);
+});
+
+test('a robot waits for no rollout that nobody has started, or that takes back what it gave', () => {
+  expect((['RUNNING', 'SCHEDULED', 'PAUSED'] as const).filter(gives)).toHaveLength(3);
+  expect((['DRAFT', 'WAITING_FOR_APPROVAL', 'READY', 'ROLLING_BACK', 'SUCCEEDED'] as const).filter(gives)).toEqual([]);
 });

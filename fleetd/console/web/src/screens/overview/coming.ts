@@ -1,5 +1,6 @@
 import type { Robot, Schemas } from '../../api/client';
 import { partOf } from '../rollouts/states';
+import type { State } from '../rollouts/types';
 
 type Selector = Schemas['SelectorSelector'];
 
@@ -39,6 +40,9 @@ export interface Queued {
 
 type Listed = Pick<Schemas['RolloutRobot'], 'robot' | 'state'>;
 
+/** Whether a rollout still gives robots its content, by itself or once somebody resumes it. */
+export const gives = (s: State): boolean => s === 'RUNNING' || s === 'SCHEDULED' || s === 'PAUSED';
+
 /** The rollouts of each robot that have not reached it, in the order in which they come. */
 export function queues(
   rollouts: readonly { id: string; name?: string; not_before?: string; robots: readonly Listed[] }[],
@@ -47,7 +51,8 @@ export function queues(
   for (const o of rollouts)
     for (const { robot, state } of o.robots) {
       const part = partOf[state];
-      if (part !== 'waiting' && part !== 'underway') continue;
+      // A robot that is being restored gets what it had before.
+      if ((part !== 'waiting' && part !== 'underway') || state === 'RESTORING') continue;
       const of = all.get(robot) ?? [];
       all.set(robot, of);
       of.push({ id: o.id, name: o.name || o.id, underway: part === 'underway', at: o.not_before });

@@ -2,11 +2,10 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 import { robotsOf, useRollouts } from '../rollouts/api';
-import { isOpen } from '../rollouts/states';
-import { queues, type Queued } from './coming';
+import { gives, queues, type Queued } from './coming';
 import { rolloutsEvery } from './Next';
 
-/** So many open rollouts are read; a fleet with more has them on its page of rollouts. */
+/** So many rollouts are read; a fleet with more has them on its page of rollouts. */
 const mostOpen = 10;
 
 const none: ReadonlyMap<string, readonly Queued[]> = new Map();
@@ -19,7 +18,7 @@ export function useQueues(drawn: boolean): ReadonlyMap<string, readonly Queued[]
     () =>
       drawn
         ? (listed ?? [])
-            .filter((r) => isOpen(r.state))
+            .filter((r) => gives(r.state))
             .slice(-mostOpen)
             .reverse()
         : [],

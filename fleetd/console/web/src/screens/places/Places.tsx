@@ -125,7 +125,11 @@ export default function Places() {
               ))}
             </Table.Tbody>
           </Table>
-          <Drawing points={all} site={site} />
+          <Drawing
+            points={all}
+            site={site}
+            onMap={all.some((p) => p.from === 'taught') ? (points.data?.taught_map_sha256 ?? '') : undefined}
+          />
         </Group>
       )}
       {site && <SiteMapForm key={site} site={site} />}
@@ -144,9 +148,9 @@ export default function Places() {
 const degrees = (rad: number) => Math.round((rad * 180) / Math.PI);
 
 /** The points with a position on the map of their site, from above: x to the right, y up. */
-function Drawing({ points, site }: { points: readonly Point[]; site: string }) {
+function Drawing({ points, site, onMap }: { points: readonly Point[]; site: string; onMap?: string }) {
   const t = usePlacesTexts();
-  const map = useSiteMap(site);
+  const map = useSiteMap(site, onMap);
   const placed = points.flatMap((p) => (p.at ? [{ name: p.name, ...p.at }] : []));
   if (placed.length === 0) return null;
   const corners = map ? cornersOf(map) : [];

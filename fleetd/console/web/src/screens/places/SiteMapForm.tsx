@@ -1,9 +1,9 @@
-import { Button, Group, NumberInput, Stack, Text, Title } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button, Group, Modal, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { parse } from 'yaml';
 
-import { api } from '../../api/client';
+import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { putSiteMap, sitesKey, useSiteMap } from '../../api/sites';
@@ -34,16 +34,21 @@ export function SiteMapForm({ site }: { site: string }) {
   const [chosen, setChosen] = useState<Chosen>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
+  const [removing, setRemoving] = useState(false);
 
   const choose = async (files: File[]) => {
     setError(undefined);
     try {
       const text = files.find((f) => /\.ya?ml$/i.test(f.name));
-      const images = files.filter((f) => f !== text);
-      if (!text) return setChosen({ image: images[0]!, negate: false, resolution: 0.05, x: 0, y: 0, turned: 0 });
+      const images = files.filter((f) => /\.(pgm|png)$/i.test(f.name));
+      const only = images.length === 1 ? images[0] : undefined;
+      if (!text) {
+        if (!only) throw new Error(t.oneImage);
+        return setChosen({ image: only, negate: false, resolution: 0.05, x: 0, y: 0, turned: 0 });
+      }
       const ros = rosMapOf(parse(await text.text()));
       if (!ros) throw new Error(t.noMap(text.name));
-      const image = images.find((f) => f.name === ros.image.split('/').at(-1)) ?? images[0];
+      const image = images.find((f) => f.name === ros.image.split('/').at(-1)) ?? only;
       if (!image) throw new Error(t.needImage(ros.image));
       const [x = 0, y = 0, rad = 0] = ros.origin;
       setChosen({ image, negate: ros.negate, resolution: ros.resolution, x, y, turned: (rad * 180) / Math.PI });
@@ -95,17 +100,7 @@ export function SiteMapForm({ site }: { site: string }) {
         </Text>
         {map && may && (
           <>
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={busy}
-              onClick={() =>
-                void change(
-                  () => api.DELETE('/api/v1/sites/{id}/map', { params: { path: { id: site } } }),
-                  t.mapRemoved(site),
-                )
-              }
-            >
+            <Button size="compact-sm" variant="default" onClick={() => setRemoving(true)}>
               {t.mapRemove}
             </Button>
             <CommandLine compact lines={[lineOf('delete-site-map', { path: { id: site } })]} />
@@ -142,6 +137,55 @@ export function SiteMapForm({ site }: { site: string }) {
         </>
       )}
       {error !== undefined && <Refused error={error} />}
+      {removing && <RemoveDialog site={site} onClose={() => setRemoving(false)} />}
     </Stack>
+  );
+}
+
+/** Asks before the map of a site is deleted. */
+function RemoveDialog({ site, onClose }: { site: string; onClose: () => void }) {
+  const t = usePlacesTexts();
+  const queries = useQueryClient();
+  const [text, setText] = useState('');
+  const path = { id: site };
+  const query = { why: text.trim() || undefined };
+  const remove = useMutation({
+    mutationFn: () => data(api.DELETE('/api/v1/sites/{id}/map', { params: { path, query } })),
+    onSuccess: async () => {
+      toast({ message: t.mapRemoved(site) });
+      onClose();
+      await queries.invalidateQueries({ queryKey: sitesKey });
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={t.mapRemoveTitle(site)} closeButtonProps={{ 'aria-label': t.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          remove.mutate();
+        }}
+      >
+        <Stack>
+          <Text>{t.mapRemoveHelp}</Text>
+          <TextInput
+            label={t.reason}
+            value={text}
+            maxLength={256}
+            data-autofocus
+            onChange={(e) => setText(e.currentTarget.value)}
+          />
+          {remove.isError && <Refused error={remove.error} />}
+          <Group justify="flex-end">
+            <CommandLine lines={[lineOf('delete-site-map', { path, query })]} />
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" color="red" loading={remove.isPending}>
+              {t.mapRemove}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
   );
 }
