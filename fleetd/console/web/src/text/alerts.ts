@@ -640,7 +640,7 @@ export function alertTitle(words: Record<string, AlertWords>, type: string): str
 }
 
 /** What the robot says of an alert, and the way out that it names. */
-export const ownOfAlert = (a: { detail?: string; hint?: string }): string =>
+const ownOfAlert = (a: { detail?: string; hint?: string }): string =>
   inButtons([a.detail, a.hint].filter(Boolean).join('; '));
 
 /** What an alert of a robot says in the language of the page: on an English page the robot's own sentence. */
@@ -652,4 +652,10 @@ export function alertSays(
   const unit = /^(device_|unit_error|ability_failed)/.test(a.type) ? `${a.source}: ` : '';
   const means = words[a.type]?.means;
   return saidText(means ? unit + means : '', ownOfAlert(a));
+}
+
+/** What the robot itself says of an alert, if alertSays says it in other words; empty otherwise. */
+export function ownBeside(words: Record<string, AlertWords>, a: Parameters<typeof alertSays>[1]): string {
+  const own = ownOfAlert(a);
+  return alertSays(words, a) === own ? '' : own;
 }

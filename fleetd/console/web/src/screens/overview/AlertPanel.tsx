@@ -7,7 +7,8 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, AlertSubject, useAlertName, useAlertTitle } from '../../live/AlertText';
-import { alertSays, useAlertWords } from '../../text/alerts';
+import { OwnSentence } from '../../live/OwnSentence';
+import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
 import { useEventsTexts } from '../events/text';
@@ -57,9 +58,10 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
               <Text size="sm" fw={500}>
                 <AlertSubject of={a} /> {name(a)}
               </Text>
-              <Text size="sm" dir="auto" className="any-text" title={a.detail}>
+              <Text size="sm" dir="auto" className="any-text">
                 {alertSays(alerts, { ...a, hint: undefined })}
               </Text>
+              <OwnSentence>{ownBeside(alerts, { ...a, hint: undefined })}</OwnSentence>
               {a.acknowledged && (
                 <Text size="xs" c="dimmed" dir="auto" data-testid="acknowledged" style={{ overflowWrap: 'anywhere' }}>
                   <IconCheck size={12} aria-hidden />{' '}

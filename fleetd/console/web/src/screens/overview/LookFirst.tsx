@@ -8,8 +8,9 @@ import { drawnOf } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
+import { OwnSentence } from '../../live/OwnSentence';
 import { fullName, RobotName } from '../../live/RobotName';
-import { alertSays, useAlertWords } from '../../text/alerts';
+import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { saidText } from '../../text/reasons';
 import { usePresenceWords } from '../../text/terms';
 import { clock } from '../../text/time';
@@ -26,6 +27,7 @@ import { useOverviewTexts } from './text';
 export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
   const why = useWhyOf();
+  const own = useOwnOf();
   const may = useMay('command');
   const [back, setBack] = useState<string>();
   const all = lookFirst(fleet);
@@ -57,6 +59,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
               <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
                 {why(r)}
               </Text>
+              <OwnSentence>{own(r)}</OwnSentence>
               <NextStep r={r} />
             </Stack>
           </Group>
@@ -123,5 +126,18 @@ export function useWhyOf(): (r: Robot) => string {
     const first = r.alerts[0];
     const alert = first && alertSays(alerts, { ...first, hint: undefined });
     return [of, alert !== of && alert].filter(Boolean).join(', ');
+  };
+}
+
+/** A function that says what the robot itself says of it, where useWhyOf says it in the words of another language. */
+export function useOwnOf(): (r: Robot) => string {
+  const alerts = useAlertWords();
+  const why = useWhyOf();
+  return (r) => {
+    if (r.presence.status !== 'online') return why(r) === r.presence.why ? '' : (r.presence.why ?? '');
+    const of = performing(r).of;
+    const meant = typeof of === 'object' && 'alert' in of ? [of.alert] : [];
+    const own = [...meant, ...r.alerts.slice(0, 1)].map((a) => ownBeside(alerts, { ...a, hint: undefined }));
+    return [...new Set(own)].filter(Boolean).join('; ');
   };
 }

@@ -15,7 +15,7 @@ import { ConnectionPill, DevTag } from '../../shell/Connection';
 import { problem } from '../robots/order';
 import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
-import { useWhyOf } from './LookFirst';
+import { useOwnOf, useWhyOf } from './LookFirst';
 import { LastEvents } from './Panels';
 import { useOverviewTexts } from './text';
 import { Tones } from './Tones';
@@ -78,6 +78,7 @@ function Tile({ r }: { r: Robot }) {
   const p = performing(r);
   const about = useAbout();
   const why = useWhyOf();
+  const own = useOwnOf();
   const acting = useActing(r);
   return (
     <Card
@@ -98,7 +99,7 @@ function Tile({ r }: { r: Robot }) {
             </Text>
           </Group>
           <PerformingBadge robot={r} of={p} size="xl" />
-          <Text fz={18} mt={6} dir="auto" lineClamp={2}>
+          <Text fz={18} mt={6} dir="auto" lineClamp={2} title={own(r) || undefined}>
             {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : why(r) || '\u00a0'}
           </Text>
         </div>

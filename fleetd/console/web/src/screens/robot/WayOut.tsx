@@ -7,11 +7,12 @@ import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import type { Verb } from '../../contract';
 import { useNameOf } from '../../live/entries';
+import { OwnSentence } from '../../live/OwnSentence';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { askRelease } from '../../shell/askRelease';
 import { useIgnorePressesAfterChange } from '../../shell/press';
-import { alertSays, ownOfAlert, useAlertWords } from '../../text/alerts';
+import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { inButtons } from '../../text/buttons';
 import { reasonText, saidText, useReasonTexts, whyText } from '../../text/reasons';
 import { usePresenceWords } from '../../text/terms';
@@ -130,8 +131,9 @@ function Cause({ first }: { first: Step }) {
       </Text>
       {!moves &&
         grave.map((a) => (
-          <Text key={a.id} size="sm" dir="auto" title={ownOfAlert(a)}>
+          <Text key={a.id} size="sm" dir="auto">
             {alertSays(alerts, a)}
+            <OwnSentence>{ownBeside(alerts, a)}</OwnSentence>
           </Text>
         ))}
     </Stack>
@@ -160,16 +162,18 @@ function StepText({ step }: { step: Step }) {
           {step.token.startsWith('operator') ? t.steps.continue(step.by || t.somebody, step.why) : t.steps.resume}
         </span>
       );
-    case 'failing':
+    case 'failing': {
+      const own = inButtons(step.error);
+      const error = saidText(failed && `${act(failed.act)}: ${reasonText(reasons, failed.reason)}`, own);
+      const hint = inButtons(step.hint);
+      const translated = error !== own; // then what the robot says of it stands below, with what helps
       return (
-        <span dir="auto" title={inButtons([step.error, step.hint].filter(Boolean).join('; '))}>
-          {t.steps.failing(
-            step.rounds,
-            saidText(failed && `${act(failed.act)}: ${reasonText(reasons, failed.reason)}`, inButtons(step.error)),
-            saidText(failed && ' ', inButtons(step.hint)).trim(),
-          )}
+        <span dir="auto">
+          {t.steps.failing(step.rounds, error, translated ? '' : hint)}
+          <OwnSentence>{translated ? [own, hint].filter(Boolean).join('; ') : ''}</OwnSentence>
         </span>
       );
+    }
     case 'endsByItself':
       return (
         <span dir="auto" title={inButtons(step.detail)}>

@@ -16,7 +16,7 @@ import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fullName, robotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
-import { alertSays, useAlertWords } from '../../text/alerts';
+import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { usePresenceWords, withTerm } from '../../text/terms';
@@ -162,7 +162,10 @@ export function Alerts({ r }: { r: Robot }) {
     <span
       dir="auto"
       className={classes.ifRoom}
-      title={r.alerts.map((a) => `${name(a)}, ${alertSays(alerts, { ...a, hint: undefined })}`).join('\n')}
+      title={r.alerts
+        .map((a) => ({ ...a, hint: undefined }))
+        .map((a) => [`${name(a)}, ${alertSays(alerts, a)}`, ownBeside(alerts, a)].filter(Boolean).join('; '))
+        .join('\n')}
     >
       <span>
         <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
