@@ -39,7 +39,7 @@ var titles = map[Language]map[string]string{
 		"safeguard":                  "a safeguard holds it still",
 		"schedule_failed":            "a schedule failed",
 		"schedule_missed":            "a schedule was missed",
-		"stop_not_held":              "it does not hold a stop that keeps it stopped",
+		"stop_not_held":              "it does not hold a stop that applies to it",
 		"story_failing":              "no act of its story succeeds",
 		"unit_error":                 "a unit that moves reports an error",
 		"untrusted_document":         "something assigned is not signed as it must be",

@@ -77,7 +77,7 @@ export const usePerformingTexts = texts(
     paused: 'en pause',
     paused_by_safety: 'en pause par sécurité',
     pausedToContinue: 'en pause : attend « Continuer »',
-    story_ended: 'prêt, aucune histoire en cours',
+    story_ended: 'son histoire est finie',
     no_story: 'n’a pas d’histoire',
     manual: 'en manuel',
     undriven: 'en manuel, personne ne le conduit',

@@ -358,7 +358,7 @@ export const useShellTexts = texts(
       tokens: 'Jetons des programmes',
       sites: 'Sites et étiquettes des robots',
       enrol: 'Inscrire un robot',
-      health: 'État : sauvegarde, broker, base de données, certificats',
+      health: 'Santé : sauvegarde, broker, base de données, certificats',
     },
     groups: { run: 'Conduire', write: 'Écrire', back: 'Revoir', admin: 'Administrer' },
     navigation: 'Navigation principale',

@@ -105,7 +105,7 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
   },
   stop_not_held: {
-    title: 'it does not hold a stop that keeps it stopped',
+    title: 'it does not hold a stop that applies to it',
     wayOut: 'fleetd publishes the stop again and the robot stops. Release the stop if it is over.',
   },
   content_damaged: {
@@ -534,7 +534,7 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       wayOut: 'Attribuez-le ou réglez-le de nouveau pour le garder, ou retirez-le. L’indication donne les commandes.',
     },
     stop_not_held: {
-      title: 'il ne tient pas un arrêt qui le maintient à l’arrêt',
+      title: 'il ne tient pas un arrêt qui vaut pour lui',
       means:
         'Un arrêt est en vigueur pour le robot, et le robot, qui est connecté, ne le signale pas. fleetd publie l’arrêt de nouveau, et le robot s’arrête.',
       wayOut: 'fleetd publie l’arrêt de nouveau et le robot s’arrête. Levez l’arrêt s’il n’a plus lieu d’être.',

@@ -412,7 +412,7 @@ export const useAdminTexts = texts(
     broker: 'Broker',
     database: 'Base de données',
     backup: 'Dernière sauvegarde',
-    noBackup: 'Aucune n’a été faite avec fleetd backup',
+    noBackup: 'Aucune encore. Sur le serveur : fleetd backup FICHIER',
     backupBy: (at, by, size) => `${at} par ${by}, ${size}`,
     instance: 'Instance',
     version: 'Version',

@@ -359,7 +359,8 @@ export const useAssignTexts = texts(
     incomplete: 'Choisissez quoi attribuer.',
     noTarget: 'Choisissez à qui.',
     asRefused: 'fleetd le refuse, voir plus haut.',
-    updates: (n, total) => `${n} robots sélectionnés sur ${total} changeraient`,
+    updates: (n, total) =>
+      n < 2 ? `${n} robot sélectionné sur ${total} changerait` : `${n} robots sélectionnés sur ${total} changeraient`,
     unchanged: (n) => (n === 1 ? '1 ne change pas' : `${n} ne changent pas`),
     sameAlready: 'l’a déjà',
     misfit: (n) =>

@@ -93,7 +93,8 @@ export const useCommandsTexts = texts(
   },
   {
     title: 'Commandes',
-    about: 'Ce qui a été envoyé aux robots, par qui et pourquoi, et comment chaque robot a répondu.',
+    about:
+      'Ce qui a été envoyé aux robots, par qui et pourquoi, et comment chaque robot a répondu. Qui a levé un arrêt est dans l’audit.',
     robot: 'Robot',
     state: 'État',
     at: 'Quand',

@@ -373,7 +373,8 @@ export const useManualTexts = texts(
     drive: 'Conduire',
     stick: 'Manche : tirer pour conduire, relâcher pour arrêter',
     arrows: { KeyW: 'Avancer', KeyA: 'Tourner à gauche', KeyS: 'Reculer', KeyD: 'Tourner à droite' },
-    keysHint: 'Tirez le manche, ou tenez une flèche, W A S D ou une flèche du clavier. Relâchez pour arrêter.',
+    keysHint:
+      'Tirez le manche, ou tenez une flèche, une flèche du clavier ou les touches Z Q S D (W A S D en Suisse). Relâchez pour arrêter.',
     speedLimit: 'Vitesse maximale',
     turnLimit: 'Rotation maximale',
     brakes: (most, can) =>

@@ -95,7 +95,8 @@ export const useStageTexts = texts(
     next: 'Ce qui vient ensuite',
     nothingNext: 'Rien n’est prévu.',
     nowAt: 'maintenant',
-    rollout: (name, done, of) => `Déploiement ${name} : ${done} robots sur ${of} ont fini`,
+    rollout: (name, done, of) =>
+      `Déploiement ${name} : ${done} ${done < 2 ? 'robot' : 'robots'} sur ${of} ${done < 2 ? 'a' : 'ont'} fini`,
     rolloutWaits: (name) => `Le déploiement ${name} attend`,
     step: 'Étape suivante',
     moreOfSite: (n) => `${n} de plus dans Robots`,

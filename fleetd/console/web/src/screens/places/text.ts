@@ -164,7 +164,7 @@ export const usePlacesTexts = texts(
     site: (s) => `site ${s}`,
     all: 'tous les robots',
     replace: 'Remplacer les lieux du même nom qui sont ailleurs',
-    would: (n, of) => `${n} robots sur ${of} les recevraient.`,
+    would: (n, of) => (n < 2 ? `${n} robot sur ${of} les recevrait.` : `${n} robots sur ${of} les recevraient.`),
     check: 'Vérifier',
     send: 'Donner',
     accepted: (n) => (n === 1 ? 'Accepté : 1 robot les reçoit' : `Accepté : ${n} robots les reçoivent`),

@@ -211,7 +211,7 @@ export const useRobotsTexts = texts(
       'Cochez des robots, ou filtrez et sélectionnez tous ceux qui correspondent. Appuyez ensuite sur Attribuer plus bas.',
     assigningBack: 'Retour sans sélection',
     count: (n, of) => (n === of ? `${of}` : `${n} sur ${of}`),
-    countLabel: (n, of) => `${n} robots sur ${of}`,
+    countLabel: (n, of) => `${n} ${n < 2 ? 'robot' : 'robots'} sur ${of}`,
     columns: {
       select: 'Sélectionner',
       name: 'Robot',
