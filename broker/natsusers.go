@@ -8,6 +8,7 @@ import (
 
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -303,20 +304,21 @@ func (n *natsUsers) signal(ctx context.Context) error {
 	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", id)); err == nil && !strings.HasPrefix(string(comm), "nats-server") {
 		return fmt.Errorf("process %d of %s is %s, not nats-server", id, n.pidFile, strings.TrimSpace(string(comm)))
 	}
-	var before time.Time
+	asked := time.Now()
+	before, unknown := asked, error(nil)
 	if n.monitor != "" {
-		if before, err = n.loadTime(ctx); err != nil {
-			return err
+		if before, unknown = n.loadTime(ctx); unknown != nil {
+			before = asked // of the clock of this machine, as nats-server's times are
 		}
 	}
-	if err := syscall.Kill(id, syscall.SIGHUP); err != nil {
-		return fmt.Errorf("signal nats-server: %w", err)
+	if err := syscall.Kill(id, syscall.SIGHUP); err != nil { // also if its state is unknown: a revocation waits for nothing
+		return errors.Join(fmt.Errorf("signal nats-server: %w", err), unknown)
 	}
 	n.signaled = text
 	if n.monitor != "" {
 		n.loading = &reload{before: before, asked: time.Now()}
 	}
-	return nil
+	return unknown
 }
 
 // reload is a signal to nats-server to read its configuration.
@@ -349,6 +351,12 @@ func (n *natsUsers) checkReload(ctx context.Context) error {
 		"its log says which file is wrong: mend that, and run nats-server --signal reload=" + n.pidFile)
 }
 
+// monitorClient follows no redirect: nats-server sends none.
+var monitorClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// maxState bounds the state of nats-server in bytes.
+const maxState = 1 << 20
+
 // loadTime asks nats-server when it read its configuration last.
 func (n *natsUsers) loadTime(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, natsPoll)
@@ -357,16 +365,22 @@ func (n *natsUsers) loadTime(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := monitorClient.Do(request)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %w", err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %s answers %s", n.monitor, answer.Status)
+	}
 	var state struct {
 		At time.Time `json:"config_load_time"`
 	}
-	if err := json.UnmarshalRead(answer.Body, &state); err != nil {
+	if err := json.UnmarshalRead(io.LimitReader(answer.Body, maxState), &state); err != nil {
 		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: decode %s: %w", n.monitor, err)
+	}
+	if state.At.IsZero() {
+		return time.Time{}, fmt.Errorf("ask nats-server whether it read its configuration: %s has no config_load_time", n.monitor)
 	}
 	return state.At, nil
 }

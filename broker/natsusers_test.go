@@ -1,10 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"troupe/schema"
@@ -55,6 +63,70 @@ func TestRevocationReachesNATSWhileAFileOfItsUsersIsBroken(t *testing.T) {
 				t.Errorf("%v, the users are\n%s", err, text)
 			}
 		})
+	}
+}
+
+// A revocation waits for no monitor that is gone.
+func TestNATSIsSignaledThoughItsStateIsUnknown(t *testing.T) {
+	folder := t.TempDir()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "nats-server")
+	if err := os.Symlink(sleep, program); err != nil {
+		t.Fatal(err)
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // otherwise the process ignores it if this one does, as under nohup
+	defer signal.Stop(hangups)
+	process := exec.CommandContext(t.Context(), program, "60")
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	n := natsUsers{out: filepath.Join(folder, "users.conf"), pidFile: filepath.Join(folder, "pid"), monitor: gone.URL}
+	if err := errors.Join(os.WriteFile(n.out, []byte("users"), 0o600),
+		os.WriteFile(n.pidFile, strconv.AppendInt(nil, int64(process.Process.Pid), 10), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.signal(t.Context()); err == nil || !strings.Contains(err.Error(), "ask nats-server") {
+		t.Errorf("got %v, want that the state is unknown", err)
+	}
+	if n.loading == nil {
+		t.Error("nobody looks whether nats-server reads its configuration")
+	}
+	if !bytes.Equal(n.signaled, []byte("users")) {
+		process.Process.Kill()
+	}
+	_ = process.Wait() // ended by the signal
+	if status := process.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGHUP {
+		t.Errorf("the process ended with %v, want hangup", process.ProcessState)
+	}
+}
+
+func TestOnlyTheStateOfNATSSaysWhenItReadItsConfiguration(t *testing.T) {
+	const state = `{"config_load_time":"2026-01-31T09:30:00Z"}`
+	for _, c := range []struct{ why, path, answer, fault string }{
+		{"the state", "/varz", state, ""},
+		{"another page", "/login", state, "302"},
+		{"no time", "/varz", `{}`, "has no config_load_time"},
+		{"endless", "/varz", `{"x":"` + strings.Repeat("x", maxState) + `",` + state[1:], "decode"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != c.path {
+				http.Redirect(w, r, c.path, http.StatusFound)
+				return
+			}
+			_, _ = w.Write([]byte(c.answer))
+		}))
+		n := natsUsers{monitor: s.URL}
+		_, err := n.loadTime(t.Context())
+		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s: got %v, want %q", c.why, err, c.fault)
+		}
+		s.Close()
 	}
 }
 
