@@ -23,6 +23,8 @@ type Link struct {
 	dispatcher *dispatcher
 	current    atomic.Pointer[session] // the session that is up, or nil
 
+	returnAfter time.Duration // how often a session looks whether the first node is back; owned by run
+
 	replace chan error      // why a new session should replace the current one
 	closing context.Context // ends when Close is called
 	close   context.CancelFunc
@@ -41,7 +43,8 @@ func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
-	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Engine, cfg.Subscribe), replace: make(chan error, 1), done: make(chan struct{})}
+	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Engine, cfg.Subscribe), replace: make(chan error, 1), done: make(chan struct{}),
+		returnAfter: returnEvery}
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.dispatcher = newDispatcher(l.cfg)
 	go l.dispatcher.run()
@@ -208,6 +211,9 @@ func (l *Link) run(ctx context.Context) {
 			default:
 			}
 			l.current.Store(s)
+			if s.try.address == 0 {
+				l.returnAfter = returnEvery
+			}
 			s.markUp(State{Phase: Up, Session: s.id, Attempt: attempt, Contested: s.sawRival.Load()})
 			hadSession = true
 			began := time.Now()
@@ -256,7 +262,7 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 	defer probe.stop()
 	renewal := time.NewTicker(l.cfg.Renewal)
 	defer renewal.Stop()
-	first := time.NewTicker(returnEvery)
+	first := time.NewTicker(l.returnAfter)
 	defer first.Stop()
 	for {
 		select {
@@ -275,6 +281,7 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			l.subs.renew()
 		case <-first.C:
 			if l.firstIsBack(ctx, s) {
+				l.returnAfter = min(2*l.returnAfter, maxReturnAfter)
 				l.current.Store(nil)
 				s.close(errFirstIsBack)
 				return errFirstIsBack
@@ -299,8 +306,10 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 
 const (
 	// returnEvery is how often a client that is not at its first node looks whether that is back. A node that comes back
-	// needs some seconds until its streams are current.
-	returnEvery = 30 * time.Second
+	// needs some seconds until its streams are current. The time doubles with each return that ends at another node: a node
+	// may take connections, and answer no CONNECT.
+	returnEvery    = 30 * time.Second
+	maxReturnAfter = 16 * returnEvery
 	// returnDial bounds the connection that it makes for this; the link sees to nothing else meanwhile.
 	returnDial = 500 * time.Millisecond
 )

@@ -142,6 +142,39 @@ func TestLinkReturnsToItsFirstNodeIfItIsTo(t *testing.T) {
 	}
 }
 
+// A first node that takes connections and answers nothing costs the session at another node ever less often.
+func TestLinkReturnsToASilentNodeLessAndLessOften(t *testing.T) {
+	atNodes(t, link.NATS, "n2", true, func(t *testing.T, n *nodes, l *link.Link, u *userLog) {
+		n.lose("n2")
+		n.change(func() { n.lost["n2"], n.silent["n2"] = false, true })
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		ups := 0
+		for _, s := range u.history() {
+			if s.Phase == link.Up {
+				ups++
+			}
+		}
+		// At n2, at n1, and after returns at the end of 30 s, and then of 1, 2, 4, 8 and 8 minutes more.
+		if ups != 2+6 || l.URL() != "mqtt://n1" {
+			t.Errorf("%d sessions in half an hour, the last at %q; the link dialled %v", ups, l.URL(), n.dialled())
+		}
+		n.change(func() { n.silent = map[string]bool{} })
+		time.Sleep(9 * time.Minute)
+		synctest.Wait()
+		if l.URL() != "mqtt://n2" {
+			t.Fatalf("the link is at %q; it dialled %v", l.URL(), n.dialled())
+		}
+		n.lose("n2")
+		n.change(func() { n.lost["n2"] = false })
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		if l.URL() != "mqtt://n2" {
+			t.Errorf("31 s after the next loss the link is at %q; it dialled %v", l.URL(), n.dialled())
+		}
+	})
+}
+
 // Nodes that elect a leader answer no CONNECT, and one that they took before they never.
 func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, l *link.Link, _ *userLog) {
