@@ -14,6 +14,7 @@ type rounds struct {
 	at     int   // how many of them were tried
 	number int   // of the round since the last session that was up, from 0
 	began  time.Time
+	lasted bool // the last session that was up did not end soon after its begin, or there was none yet
 	skip   bool // the next attempt needs no wait, though it begins a round
 }
 
@@ -25,7 +26,7 @@ type try struct {
 }
 
 func newRounds(cfg *Config) *rounds {
-	r := &rounds{cfg: cfg, order: []int{0}}
+	r := &rounds{cfg: cfg, order: []int{0}, lasted: true}
 	for i := 1; i < len(cfg.addresses); i++ {
 		r.order = append(r.order, i)
 	}
@@ -50,7 +51,7 @@ func (r *rounds) next() try {
 // that the broker ends again and again.
 func (r *rounds) lost(address int, wantNext, lasted bool) {
 	slices.Sort(r.order)
-	r.at, r.number, r.began = 0, 0, time.Now()
+	r.at, r.number, r.began, r.lasted = 0, 0, time.Now(), lasted
 	switch cluster := engines[r.cfg.Engine].cluster; {
 	case wantNext: // those after the address, then those before it, then itself
 		r.order = slices.Concat(r.order[address+1:], r.order[:address+1])
@@ -75,9 +76,9 @@ func (r *rounds) spent() time.Duration {
 // seconds, in which nodes of NATS have elected a leader as a rule.
 const fastRounds = 4
 
-// fast reports whether this round is one of those.
+// fast reports whether this round is one of those. None is after a session that the nodes end again and again.
 func (r *rounds) fast() bool {
-	return len(r.order) > 1 && engines[r.cfg.Engine].cluster && r.number < fastRounds
+	return len(r.order) > 1 && engines[r.cfg.Engine].cluster && r.lasted && r.number < fastRounds
 }
 
 // within bounds the wait for the connection and its CONNACK. A node of a cluster does not answer while the nodes have no leader

@@ -208,6 +208,30 @@ func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
 	})
 }
 
+// Nodes may admit a client and throw it out at once, such as one that sends what they do not accept.
+func TestLinkWaitsLongerForNodesThatEndItsSessions(t *testing.T) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, l *link.Link, u *userLog) {
+		for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(10 * time.Millisecond) {
+			if synctest.Wait(); l.Session() == "" {
+				continue
+			}
+			for _, name := range []string{"n1", "n2", "n3"} {
+				n.lose(name)
+			}
+			n.change(func() { n.lost = map[string]bool{} })
+		}
+		var waits []time.Duration
+		for _, s := range u.history() {
+			if s.Phase == link.Down {
+				waits = append(waits, s.Wait)
+			}
+		}
+		if late := waits[len(waits)-3:]; slices.Min(late) < 3*time.Second {
+			t.Errorf("the link waits %v", waits)
+		}
+	})
+}
+
 // The first broker is preferred, as it may be back in a moment, and the pause doubles once for all brokers.
 func TestLinkWaitsOncePerRoundOfBrokers(t *testing.T) {
 	atNodes(t, link.Troupe, "n1", false, func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
