@@ -242,8 +242,10 @@ func (l *Link) run(ctx context.Context) {
 			if !r.fast() {
 				mean = interval.NextBackOff()
 			}
-			drawn := time.Duration((0.5 + l.cfg.Random()) * float64(mean))
-			st.Wait = max(0, min(drawn, l.cfg.BackoffMax)-r.spent())
+			random := l.cfg.Random()
+			drawn := min(time.Duration((0.5+random)*float64(mean)), l.cfg.BackoffMax)
+			// All that a node disconnected begin a round together, and silent nodes let them end it together.
+			st.Wait = max(drawn-r.spent(), time.Duration(random*float64(l.cfg.BackoffMin)))
 		}
 		if s.sawRival.Load() { // leave the id to the other client for a while, or the two take over each other's sessions all the time
 			st.Contested, st.Wait = true, l.cfg.BackoffMax

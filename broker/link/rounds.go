@@ -73,7 +73,7 @@ func (r *rounds) spent() time.Duration {
 }
 
 // fastRounds is how many rounds after a session at a cluster do not take longer one by one. With two nodes left they take eight
-// seconds, in which nodes of NATS have elected a leader as a rule.
+// to ten seconds, in which nodes of NATS have elected a leader as a rule.
 const fastRounds = 4
 
 // fast reports whether this round is one of those. None is after a session that the nodes end again and again.

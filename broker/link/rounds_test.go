@@ -182,10 +182,10 @@ func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 		n.lose("n2")
 		time.Sleep(6500 * time.Millisecond)
 		n.change(func() { n.silent = map[string]bool{} })
-		time.Sleep(1100 * time.Millisecond)
+		time.Sleep(1600 * time.Millisecond) // an attempt in vain, and the wait after a round
 		synctest.Wait()
 		if l.Session() == "" {
-			t.Fatalf("the link is not up 1.1 s after the nodes answer; it dialled %v", n.dialled())
+			t.Fatalf("the link is not up 1.6 s after the nodes answer; it dialled %v", n.dialled())
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -196,7 +196,7 @@ func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 }
 
 func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
-	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, _ *link.Link, _ *userLog) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, _ *link.Link, u *userLog) {
 		n.change(func() { n.silent["n1"], n.silent["n3"] = true, true })
 		n.lose("n2")
 		time.Sleep(2 * time.Minute)
@@ -204,6 +204,16 @@ func TestLinkWaitsLongerForNodesThatStaySilent(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := len(n.dialled()); got < 12 || got > 24 { // rounds of 3, each of 10 to 15 s
 			t.Errorf("%d attempts in a minute: %v", got, n.dialled())
+		}
+		// Clients that a node disconnected together do not stay together.
+		waits := map[time.Duration]int{}
+		for _, s := range u.history() {
+			if s.Phase == link.Down && s.Wait > 0 {
+				waits[s.Wait]++
+			}
+		}
+		if rounds := strings.Count(fmt.Sprint(n.dialled()), "n1"); len(waits) < rounds {
+			t.Errorf("the waits of %d rounds are %v", rounds, waits)
 		}
 	})
 }
