@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 )
@@ -65,21 +66,25 @@ func (e Engine) liveQoS(qos byte) byte { return min(qos, engines[e].maxLiveQoS) 
 // have the same list as a rule, and are to be on all nodes. At an engine without clusters the order stays, because the first URL is
 // that of the preferred broker.
 //
-// Names that end in odd characters, such as a and 1, go down through the nodes, and the others up. So a pair whose names end in a and
-// b, or in 1 and 2, begins at two of three nodes, and whichever loses its node goes to the third.
+// All but the last character of a name chooses a node, from which the last one goes on. Names that end in odd characters, such as a
+// and 1, go down through the nodes, and the others up. So a pair whose names differ only in that they end in a and b, or in 1 and 2,
+// begins at two of three nodes, and whichever loses its node goes to the third; and names with one ending are at all nodes.
 func (e Engine) orderNodes(name string, urls []string) []string {
 	if !engines[e].cluster || len(urls) < 2 || name == "" {
 		return urls
 	}
 	sorted := slices.Sorted(slices.Values(urls)) // each client may have its own list
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name[:len(name)-1]))
 	last, n := int(name[len(name)-1]), len(urls)
+	start := int(hash.Sum32()%uint32(n)) + last
 	step := 1
 	if last%2 == 1 {
 		step = n - 1
 	}
 	ordered := make([]string, n)
 	for i := range ordered {
-		ordered[i] = sorted[(last+i*step)%n]
+		ordered[i] = sorted[(start+i*step)%n]
 	}
 	return ordered
 }

@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,19 @@ func TestPairOfClientsIsOnTwoNodesAlsoAfterOneIsLost(t *testing.T) {
 	}
 	if got := Troupe.orderNodes("fleetd-a", nodes); !slices.Equal(got, nodes) {
 		t.Errorf("brokers that are no cluster are tried in the order %v", got)
+	}
+}
+
+func TestClientsWithOneEndingBeginAtAllNodes(t *testing.T) {
+	nodes := []string{"mqtt://n1", "mqtt://n2", "mqtt://n3"}
+	first := map[string]int{}
+	for i := range 300 {
+		first[NATS.orderNodes(fmt.Sprintf("hall%d-robot", i), nodes)[0]]++
+	}
+	for _, node := range nodes {
+		if first[node] < 70 {
+			t.Errorf("of 300 clients, %v begin at each node", first)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func atNodes(t *testing.T, engine link.Engine, first string, returns bool, f fun
 		cfg.URL, cfg.FallbackURLs, cfg.Engine = "mqtt://n1", []string{"mqtt://n2", "mqtt://n3"}, engine
 		cfg.ReturnToFirst = returns
 		// NATS admits a robot with any client id, the broker behind these nodes does not.
-		cfg.Name, cfg.ClientID, cfg.Will, cfg.Presence, cfg.Subscribe = "op1", "op1", nil, nil, nil
+		cfg.Name, cfg.ClientID, cfg.Will, cfg.Presence, cfg.Subscribe = "op3", "op3", nil, nil, nil
 		l := open(t, link.WithNetwork(cfg, n.connect))
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -189,7 +189,7 @@ func TestLinkIsUpSoonAfterNodesAnswerAgain(t *testing.T) {
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if got, want := fmt.Sprint(n.ids[:4]), "[op1 op1 op1_2 op1_2]"; got != want { // a node refuses an id that waits there
+		if got, want := fmt.Sprint(n.ids[:4]), "[op3 op3 op3_2 op3_2]"; got != want { // a node refuses an id that waits there
 			t.Errorf("the client ids are %s, want %s", got, want)
 		}
 	})
