@@ -118,7 +118,9 @@ type Config struct {
 	// is called for every message except urgent ones. Of the messages on the topic of the
 	// presence it gets only the retained one at the start of a session, and not in the first
 	// session of the link, because that may be its own from before a restart. After a session
-	// with such a proof the link waits for BackoffMax. Rival must not block.
+	// with such a proof the link waits for BackoffMax. Rival must not block. At a cluster it sees two clients with one name
+	// only if both use ClientID itself: from its second round of the nodes on a client has another id, see try.clientID, so that
+	// neither ends the session of the other.
 	Rival func(Message) bool
 
 	Subscribe []Subscription // of every session; see Link.Subscribe for later ones

@@ -154,8 +154,9 @@ func (l *Link) WaitUp(ctx context.Context) error {
 }
 
 // ReplaceSession replaces the session that is up by a new one, with DISCONNECT, so that no will is
-// sent, unless the new one is to be at another broker. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
-// reason, or ErrNextBroker to connect to the URL after that of the session instead of to Config.URL.
+// sent, unless the new one is to be at another broker. It does nothing if no session is up. The new one tries Config.URL first, or at
+// a cluster another node than that of the session. why should wrap ErrHalfOpen if that is the reason, or ErrNextBroker to begin with
+// the URL after that of the session.
 func (l *Link) ReplaceSession(why error) {
 	if l.current.Load() == nil {
 		return
@@ -327,7 +328,7 @@ func (l *Link) firstIsBack(ctx context.Context, s *session) bool {
 	if err != nil {
 		return false
 	}
-	_ = c.Close() // nothing was written to it
+	_ = c.Close() // no CONNECT was sent; that it takes connections does not prove that it would answer one, see returnEvery
 	return true
 }
 
