@@ -227,7 +227,8 @@ func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
 		payload, err = schema.Encode(r)
 	}
 	if err == nil {
-		err = s.deps.PublishStop(ctx, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, s.deps.Name), Payload: payload, QoS: 1})
+		topic := s.deps.Namespace.Topic(schema.TopicFleetStopCmd, s.deps.Name)
+		err = s.deps.PublishStop(ctx, link.Message{Topic: topic, Payload: payload, QoS: 1})
 	}
 	if err != nil {
 		s.deps.Log.Error("live stop not sent", "stop", o.ID, "error", err)

@@ -14,7 +14,7 @@ type Urgency uint8
 // The urgencies in rising order.
 const (
 	Clean Urgency = iota
-	// within seconds; only minor things differ: commands, and since when a stop is latched. An answer that nothing changed does not wait for it
+	// within seconds; only minor things differ: commands, and since when a stop is latched. An answer that nothing changed does not wait
 	FlushLater
 	FlushSoon   // together with further changes
 	FlushAnswer // at once, within a rate: an answer depends on it
