@@ -178,8 +178,11 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	err = s.Stops.StopAndLatch(goesOn, o, func() { t = s.Dispatcher.SendStop(goesOn, x.Batch, x.Commands) })
 	t.AwaitPersisted()
 	unspooled := err != nil
-	if others := s.Status().Others; !s.Status().Broker.OK && !(len(others) > 0 && s.connectedWithin(goesOn, reconnectWait)) {
-		return nil, unsent(o.ID, others, t.Persisted())
+	if others := s.Status().Others; !s.Status().Broker.OK {
+		if len(others) == 0 || !s.connectedWithin(goesOn, reconnectWait) {
+			return nil, unsent(o.ID, others, t.Persisted())
+		}
+		s.Stops.PublishAgain(goesOn, o)
 	}
 	if !loaded && !live && in.Selector.NeedsView() {
 		return nil, s.stopIncomplete(len(x.Commands))
