@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Map says where the image of a site's floor lies. Coordinates are those in which its robots say where they are.
@@ -33,7 +34,7 @@ type Image struct {
 	Height int    `json:"height" doc:"pixels"`
 }
 
-// Bounds of maps. An image within maxPixels needs at most 128 MiB while it is decoded.
+// Bounds of maps. An image within maxPixels needs at most 12 bytes a pixel, 192 MiB, while it is decoded or negated, beside its PNG.
 const (
 	maxPixels     = 1 << 24
 	maxResolution = 10     // metres of one pixel
@@ -84,13 +85,24 @@ func ReadImage(body []byte, negate bool) ([]byte, Image, []schema.Problem) {
 	if negate {
 		pixels = negated(pixels)
 	}
-	var out bytes.Buffer
+	var out boundedBuffer
 	if err := png.Encode(&out, pixels); err != nil {
 		return refused("write it as a PNG: "+err.Error(), "")
 	}
-	sum := sha256.Sum256(out.Bytes())
+	sum := sha256.Sum256(out.written)
 	size := pixels.Bounds().Size()
-	return out.Bytes(), Image{hex.EncodeToString(sum[:]), int64(out.Len()), size.X, size.Y}, nil
+	return out.written, Image{hex.EncodeToString(sum[:]), int64(len(out.written)), size.X, size.Y}, nil
+}
+
+// boundedBuffer takes no more than an asset may have.
+type boundedBuffer struct{ written []byte }
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if len(b.written)+len(p) > score.MaxAsset {
+		return 0, fmt.Errorf("it has over %d bytes", score.MaxAsset)
+	}
+	b.written = append(b.written, p...)
+	return len(p), nil
 }
 
 func checkPixels(width, height int) error {
@@ -107,6 +119,9 @@ func readPNG(body []byte) (image.Image, error) {
 	}
 	if err := checkPixels(head.Width, head.Height); err != nil {
 		return nil, err
+	}
+	if head.ColorModel == color.RGBA64Model || head.ColorModel == color.NRGBA64Model {
+		return nil, errors.New("it has 16 bits for each colour, and 8 are allowed")
 	}
 	pixels, err := png.Decode(bytes.NewReader(body))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +78,12 @@ func TestImagesOfMapsBecomePNG(t *testing.T) {
 func TestBadImagesOfMapsAreRefused(t *testing.T) {
 	large := pngOf(t, image.NewGray(image.Rect(0, 0, 1, 1)))
 	copy(large[16:], "\x7f\xff\xff\xff\x7f\xff\xff\xff")
+	deep := pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 1, 1)))
+	noise := make([]byte, 1<<24)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
 	for name, c := range map[string]struct{ body, want string }{
+		"PNG of 16 bits":    {string(deep), "16 bits for each colour"},
+		"a PNG over 16 MiB": {"P5 4096 4096 255\n" + string(noise), "write it as a PNG: it has over 16777216 bytes"},
 		"nothing":           {"", "neither a PNG nor a PGM"},
 		"SVG":               {"<svg/>", "neither a PNG nor a PGM"},
 		"no head":           {"P5", "does not name width"},
