@@ -16,6 +16,11 @@ func (s *Schedules) SiteMaps(ctx context.Context) ([]SiteMap, error) {
 	return read(&s.Deps, func(db *store.Store) ([]SiteMap, error) { return db.SiteMaps(ctx) })
 }
 
+// SiteMap returns the map of a site.
+func (s *Schedules) SiteMap(ctx context.Context, id string) (SiteMap, error) {
+	return read(&s.Deps, func(db *store.Store) (SiteMap, error) { return db.SiteMap(ctx, id) })
+}
+
 // SiteMapImage returns the image of the map of a site, a PNG.
 func (s *Schedules) SiteMapImage(ctx context.Context, id string) ([]byte, error) {
 	return read(&s.Deps, func(db *store.Store) ([]byte, error) { return db.SiteMapImage(ctx, id) })

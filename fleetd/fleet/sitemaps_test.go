@@ -46,6 +46,14 @@ func TestMapOfASite(t *testing.T) {
 		if head := get("").Header(); head.Get("Cache-Control") != "no-store" {
 			t.Errorf("an image that may change is kept: %v", head)
 		}
+		r := httptest.NewRequest("GET", api.Prefix+"/sites/lobby/map", nil)
+		r.Host = "localhost"
+		r.Header.Set("If-None-Match", head.Get("ETag"))
+		unchanged := httptest.NewRecorder()
+		w.Handler().ServeHTTP(unchanged, r)
+		if unchanged.Code != 304 || unchanged.Body.Len() > 0 || unchanged.Header().Get("ETag") != head.Get("ETag") {
+			t.Errorf("an image that is there already: %d %v", unchanged.Code, unchanged.Header())
+		}
 		if answer := get("?sha256=" + strings.Repeat("0", 64)); answer.Code != 404 {
 			t.Errorf("another digest: %d", answer.Code)
 		}
