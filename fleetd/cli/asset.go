@@ -227,28 +227,37 @@ func assetDetail(w io.Writer, a api.Asset) {
 // getFile downloads an asset into a file. It writes the file only if the download is
 // complete, and reads no more than the asset has.
 func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
-	defer cancel()
-	r := sh.request("get-file", given{"digest": a.SHA256})
-	download := r.http()
-	response, err := sh.open(ctx, download)
+	body, err := sh.download(ctx, sh.request("get-file", given{"digest": a.SHA256}), a.Size, a.Name)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, a.Size+1))
-	switch n := int64(len(body)); {
-	case err != nil:
-		return sh.unreachable(err, download.hint)
-	case n > a.Size:
-		return fmt.Errorf("fleetd sent more than the %d bytes of %s", a.Size, a.Name)
-	case n < a.Size:
+	if n := int64(len(body)); n < a.Size {
 		return fmt.Errorf("fleetd sent %d bytes of %d", n, a.Size)
 	}
 	if err := os.WriteFile(filepath.Clean(path), body, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
 	}
 	return nil
+}
+
+// download returns what a request is answered with, which has at most that many bytes.
+func (sh *shell) download(ctx context.Context, r rowRequest, most int64, what string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
+	defer cancel()
+	a := r.http()
+	response, err := sh.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, sh.unreachable(err, a.hint)
+	case int64(len(body)) > most:
+		return nil, fmt.Errorf("fleetd sent more than the %d bytes of %s", most, what)
+	}
+	return body, nil
 }
 
 func deleteAsset(sh *shell, _ *cobra.Command) finish {

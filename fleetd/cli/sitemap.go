@@ -122,10 +122,8 @@ func (sh *shell) siteMapGetCommand() *cobra.Command {
 		Example: "  fleetd site map get berlin --out berlin.png",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			r := sh.request("get-site-map", given{"id": args[0]})
-			download := r.http()
-			download.timeout = uploadTimeout
-			var body []byte
-			if err := sh.call(cmd.Context(), download, &body); err != nil {
+			body, err := sh.download(cmd.Context(), r, score.MaxAsset, "a map")
+			if err != nil {
 				return err
 			}
 			if err := os.WriteFile(filepath.Clean(into), body, 0o644); err != nil {
