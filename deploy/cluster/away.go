@@ -16,7 +16,7 @@ import (
 const documentsWhileAway = 200
 
 // away kills a node, publishes retained documents while it is away for d, starts it, and reads them there.
-func (f *fleet) away(ctx context.Context, name string, d time.Duration) error {
+func (f *fleet) away(ctx context.Context, name string, d time.Duration) (err error) {
 	at := slices.IndexFunc(f.nodes, func(n *node) bool { return n.name == name })
 	if at < 0 {
 		return fmt.Errorf("%s is no node", name)
@@ -35,6 +35,15 @@ func (f *fleet) away(ctx context.Context, name string, d time.Duration) error {
 	}
 	defer func() { _ = writer.Close(context.Background()) }()
 	topics := make([]string, documentsWhileAway)
+	defer func() { // leaves the cluster as it was, also if ctx has ended
+		for _, topic := range topics {
+			if topic != "" && err == nil {
+				err = f.retain(context.WithoutCancel(ctx), writer, topic, "")
+			} else if topic != "" {
+				_ = writer.Publish(context.WithoutCancel(ctx), link.Message{Topic: topic, QoS: 1, Retain: true})
+			}
+		}
+	}()
 	for i := range topics {
 		digest := sha256.Sum256(fmt.Append(nil, i, killed))
 		topics[i] = schema.DefaultNamespace.Topic(schema.TopicBlob, hex.EncodeToString(digest[:]))
@@ -60,11 +69,6 @@ func (f *fleet) away(ctx context.Context, name string, d time.Duration) error {
 			return err
 		}
 		f.say("a client that connects %v after it said that it has all there is gets %d of the %d documents", after, there, len(topics))
-	}
-	for _, topic := range topics { // leaves the cluster as it was
-		if err := f.retain(ctx, writer, topic, ""); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -50,9 +50,13 @@ func (f *fleet) move(ctx context.Context) error {
 		return err
 	}
 	f.say("fleetd-b is at NATS, and leads; fleetd-a is at Troupe's broker")
+	var names []string // startRobot replaces the programs meanwhile
+	for _, p := range f.robots {
+		names = append(names, p.Name)
+	}
 	lost := 0
 	try := func(at int, when string) error {
-		missing, err := f.stopAndRelease(ctx, at, when)
+		missing, err := f.stopAndRelease(ctx, names, at, when)
 		lost += missing
 		return err
 	}
@@ -106,8 +110,11 @@ func (f *fleet) startOldBroker(ctx context.Context) (*launch.Program, error) {
 		return nil, err
 	}
 	f.oldBroker = "mqtt://" + at
-	_, err = p.Ready(ctx)
-	return p, err
+	if _, err = p.Ready(ctx); err != nil {
+		p.Kill()
+		return nil, err
+	}
+	return p, nil
 }
 
 // restartFleetd restarts an instance, perhaps at the other broker. The other one sends stops meanwhile.
@@ -141,35 +148,36 @@ const heldWithin = 15 * time.Second
 
 var stopName = regexp.MustCompile(`stop-[0-9]{6}-[0-9]{6}-[0-9a-f]{4}`)
 
-// stopAndRelease stops all robots at an instance, says how many hold the stop, and releases it. It returns how many do not.
-func (f *fleet) stopAndRelease(ctx context.Context, at int, when string) (missing int, err error) {
+// stopAndRelease stops all robots at an instance, says how many of those names hold the stop, and releases it. It returns how many do
+// not.
+func (f *fleet) stopAndRelease(ctx context.Context, robots []string, at int, when string) (missing int, err error) {
 	began := time.Now()
 	text, _ := f.ctlAt(ctx, at, "stop", "--all", "--why", "move") // robots of the other broker do not answer
 	id := stopName.FindString(text)
 	if id == "" {
 		return 0, fmt.Errorf("%s: there is no stop: %s", when, text)
 	}
-	var names []string
+	var missed []string
 	var last time.Duration
 	for end := began.Add(heldWithin); ; {
-		names = nil
-		for _, p := range f.robots {
-			if held := f.logLines(p.Name, began, id); len(held) == 0 {
-				names = append(names, p.Name)
+		missed = nil
+		for _, name := range robots {
+			if held := f.logLines(name, began, id); len(held) == 0 {
+				missed = append(missed, name)
 			}
 		}
-		if last = time.Since(began); len(names) == 0 || time.Now().After(end) {
+		if last = time.Since(began); len(missed) == 0 || time.Now().After(end) {
 			break
 		}
 		if err := sleep(ctx, 50*time.Millisecond); err != nil {
 			return 0, err
 		}
 	}
-	f.say("%s, at %s: %d of %d robots hold the stop after %.1f s%s", when, f.fleetd[at].Name, len(f.robots)-len(names), len(f.robots),
+	f.say("%s, at %s: %d of %d robots hold the stop after %.1f s%s", when, f.fleetd[at].Name, len(robots)-len(missed), len(robots),
 		last.Seconds(),
-		strings.Join(append([]string{""}, names...), " NOT:"))
+		strings.Join(append([]string{""}, missed...), " NOT:"))
 	if _, err := f.ctlAt(ctx, at, "stop", "release", id, "--why", "moved"); err != nil {
-		return len(names), err
+		return len(missed), err
 	}
-	return len(names), nil
+	return len(missed), nil
 }
