@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -91,8 +92,12 @@ func TestClusterOfNATSWithCertificates(t *testing.T) {
 	s.enrol("r7")
 	s.robots["r7"] = launch(t, "r7", program(t, "robotd"), append([]string{"--data", s.dataDir("r7")}, s.engineFlag()...), nil)
 	s.awaitPresenceStatus("r7", "online")
+	s.mustRunCLI("safety", "enable", "r7", "--wait")
 	s.nodes[0].kill()
-	s.runCLI("stop", "--all", "--why", "drill") // its status depends on whether the robot was at that node, and is connected again
+	// Its status depends on whether the robot or fleetd was at that node, and is connected again; but each names the stop.
+	if r := s.runCLI("stop", "--all", "--why", "drill"); !regexp.MustCompile(`stop-\d{6}-`).MatchString(r.out + r.err) {
+		t.Fatalf("stop: %d %s", r.code, r.err)
+	}
 	s.until("r7 to hold the stop", func() bool {
 		result := s.runCLI("robot", "get", "r7", "-o", "json")
 		return result.code == 0 && strings.Contains(result.out, string(schema.SafetyDisabled)) && strings.Contains(result.out, `"stop-`)
