@@ -110,7 +110,7 @@ func (p *screen) Drawing() *drawing {
 			d.Muted = d.Muted || u.Detail == "volume 0 %"
 		}
 	}
-	d.Driven = p.View.State.Control != nil && p.View.State.Mode.Active == schema.ModeMnl
+	d.Driven = p.View.State.Control != nil
 	if d.Over != "stopped" {
 		d.show(p)
 	}
