@@ -204,7 +204,7 @@ test.describe('with a finger', () => {
     const start = page.getByRole('textbox', { name: /^Start/ });
     await start.tap();
     await start.fill('0.5');
-    await expect(face).toHaveAccessibleName('face smile: 0:00.5 to 0:03');
+    await expect(face).toHaveAccessibleName('face smile: 0:00.5 to 0:01.5');
     await expect(page.getByTestId('save-state')).toContainText('Draft saved');
   });
 });
