@@ -233,6 +233,7 @@ func TestRolloutsOfABackupThatCannotBeRecordedArePaused(t *testing.T) {
 		execute(t, from, `DELETE FROM goose_db_version WHERE version_id > 33`)
 		for _, later := range []string{
 			"backups", "receivers", "routes", "notifications", "fleet_alert_acks", "measurement_minutes", "measurement_hours", "measurement_days",
+			"site_maps",
 		} {
 			execute(t, from, `DROP TABLE `+later)
 		}

@@ -1,6 +1,7 @@
 package latch_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -25,18 +26,18 @@ func TestLiveStopIsPublishedAgainUntilItIsReleased(t *testing.T) {
 		}
 		all := stop.Request{ID: "stop-all", Level: schema.StopStop, All: true, By: "anna", At: time.Now()}
 		one := stop.Request{ID: "stop-one", Level: schema.StopStop, Robots: []string{"r1"}, By: "anna", At: time.Now()}
-		if err := errors.Join(w.StopAndLatch(t.Context(), all, func() {}), w.StopAndLatch(t.Context(), one, func() {})); err != nil {
+		if err := errors.Join(w.StopAndLatch(context.Background(), all, func() {}), w.StopAndLatch(context.Background(), one, func() {})); err != nil {
 			t.Fatal(err)
 		}
-		w.PublishAgain(t.Context(), all)
-		w.PublishAgain(t.Context(), one)
+		w.PublishAgain(context.Background(), all)
+		w.PublishAgain(context.Background(), one)
 		if sent(all.ID) != 2 || sent(one.ID) != 0 {
 			t.Errorf("the stop of all robots was published %d times, that of one %d times", sent(all.ID), sent(one.ID))
 		}
 		w.settles()
 		synctest.Wait()
 		w.mustRelease(all.ID)
-		if w.PublishAgain(t.Context(), all); sent(all.ID) != 2 {
+		if w.PublishAgain(context.Background(), all); sent(all.ID) != 2 {
 			t.Errorf("a released stop was published %d times", sent(all.ID))
 		}
 	})
