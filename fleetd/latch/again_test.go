@@ -14,6 +14,7 @@ import (
 // The message of a live stop is lost while fleetd is not connected to the broker.
 func TestLiveStopIsPublishedAgainUntilItIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
+		ctx := context.Background()
 		sent := func(id string) (n int) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -26,18 +27,18 @@ func TestLiveStopIsPublishedAgainUntilItIsReleased(t *testing.T) {
 		}
 		all := stop.Request{ID: "stop-all", Level: schema.StopStop, All: true, By: "anna", At: time.Now()}
 		one := stop.Request{ID: "stop-one", Level: schema.StopStop, Robots: []string{"r1"}, By: "anna", At: time.Now()}
-		if err := errors.Join(w.StopAndLatch(context.Background(), all, func() {}), w.StopAndLatch(context.Background(), one, func() {})); err != nil {
+		if err := errors.Join(w.StopAndLatch(ctx, all, func() {}), w.StopAndLatch(ctx, one, func() {})); err != nil {
 			t.Fatal(err)
 		}
-		w.PublishAgain(context.Background(), all)
-		w.PublishAgain(context.Background(), one)
+		w.PublishAgain(ctx, all)
+		w.PublishAgain(ctx, one)
 		if sent(all.ID) != 2 || sent(one.ID) != 0 {
 			t.Errorf("the stop of all robots was published %d times, that of one %d times", sent(all.ID), sent(one.ID))
 		}
 		w.settles()
 		synctest.Wait()
 		w.mustRelease(all.ID)
-		if w.PublishAgain(context.Background(), all); sent(all.ID) != 2 {
+		if w.PublishAgain(ctx, all); sent(all.ID) != 2 {
 			t.Errorf("a released stop was published %d times", sent(all.ID))
 		}
 	})
