@@ -254,7 +254,7 @@ func TestRevokedRobotIsCutOffNATS(t *testing.T) {
 	}
 }
 
-// nats-server goes on with what it had if a file of its configuration is wrong. Whoever revokes a robot has to learn of it.
+// nats-server goes on with what it had if a file of its configuration is wrong. A person who revokes a robot has to learn of it.
 func TestRefusedReloadOfNATSIsLogged(t *testing.T) {
 	s := natstest.Start(t, natsRules(t, "--open"), "")
 	users := filepath.Join(s.Folder, "users")

@@ -331,7 +331,7 @@ type reload struct {
 const reloadWithin = 3 * time.Second
 
 // checkReload returns an error while nats-server has not taken the configuration that it was signaled to read: then a revoked robot
-// stays connected. It goes on asking, because a person mends the file and has it read by hand.
+// stays connected. It goes on asking, because a person may correct the file and reload it by hand.
 func (n *natsUsers) checkReload(ctx context.Context) error {
 	if n.loading == nil {
 		return nil
