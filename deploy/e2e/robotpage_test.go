@@ -97,7 +97,7 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	v.press("/do/volume", url.Values{"volume": {"35"}})
 	v.await("35 %")
 	v.press("/do/face", url.Values{"face": {"wink"}})
-	v.await(`aria-label="wink"`)
+	v.await(`aria-label="r1: winking`)
 	if page := v.press("/do/stop", nil); !strings.Contains(page, "<strong>Stop</strong>: done") {
 		t.Errorf("stop: %s", page)
 	}

@@ -135,8 +135,11 @@ func (r *rig) boot() {
 	r.give(event.Begin{})
 }
 
-// give lets the robot take an event, and all steps that follow from it.
+// give lets the robot take an event, and all steps that follow from it. A robot that has ended takes none.
 func (r *rig) give(ev event.Event) {
+	if r.over {
+		return
+	}
 	_, r.waited = ev.(event.Tick)
 	for range 100 {
 		out := Step(r.s, r.wall(), ev, nil)
