@@ -200,7 +200,7 @@ func (t *step) toPerform(do func(perform.Step)) { t.runAndCarryOut(func() { do(t
 
 func (t *step) toLink(do func(operatorlink.Step)) {
 	t.runAndCarryOut(func() {
-		do(operatorlink.Step{State: &t.link, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
+		do(operatorlink.Step{State: &t.link, Now: t.now, Alerts: t.report.Alerts(), Indifferent: t.indifferentToLink(), Out: &t.list})
 	})
 }
 

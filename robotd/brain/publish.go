@@ -56,7 +56,7 @@ func (t *step) publishState() {
 // publishModes publishes the catalogue of modes if it may have changed: while the link is
 // lost, by time alone, because the modes wait for operators for different times.
 func (t *step) publishModes() {
-	if lost, _ := t.link.Lost(t.now); lost {
+	if lost, _ := t.link.Lost(t.now); lost && t.link.Told() {
 		t.report.ModesChanged()
 	}
 	if t.reportStep().ModesDue() {

@@ -129,6 +129,27 @@ func TestHeartbeatsAreRareOnlyAtRest(t *testing.T) {
 	}
 }
 
+// TestLateHeartbeatsOfFleetdCostNoMessages: they come late for all robots of a fleet at once, when a machine is busy or a node of a
+// cluster is lost, and the messages of all robots about that would make it worse.
+func TestLateHeartbeatsOfFleetdCostNoMessages(t *testing.T) {
+	r, _ := atRest(t, schema.RestHeartbeatMS)
+	silent := func(d time.Duration) {
+		r.beats = false
+		r.until(r.now + d)
+		r.beats = true
+		r.beat(0)
+		r.until(r.now + 3*time.Second)
+	}
+	silent(20 * time.Second) // the robot goes to safe, and stays there
+	r.until(r.now + time.Minute)
+	sent := map[schema.TopicKind]int{}
+	r.sent = func(p effect.Publish) { sent[p.Topic]++ }
+	silent(9 * time.Second)
+	if r.s.modes.Mode().Active != schema.ModeSafe || sent[schema.TopicHeartbeat] > 2 || sent[schema.TopicState] > 1 || len(sent) > 2 {
+		t.Errorf("in %s the robot sent %v", r.s.modes.Mode().Active, sent)
+	}
+}
+
 // A fleetd that connects calls a robot lost from which it receives nothing for 10 s.
 func TestNewFleetdGetsHeartbeatsSoon(t *testing.T) {
 	r, beats := atRest(t, schema.RestHeartbeatMS)

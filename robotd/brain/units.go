@@ -157,6 +157,13 @@ func (t *step) atRest() bool {
 	return still && !t.performing() && t.manual.Control().At != control.Held && t.link.AcceptsRest(t.now)
 }
 
+// indifferentToLink reports whether the loss of the link would change nothing of the robot.
+func (t *step) indifferentToLink() bool {
+	active := t.modes.Mode().Active
+	return t.safety.At == schema.SafetyDisabled && !t.performing() && t.manual.Control().At != control.Held &&
+		(active == schema.ModeSafe || t.cfg.Mode.Settings(active).LinkLoss == schema.LinkLossContinue)
+}
+
 // carryOutActs carries out the executor's decisions: commands go to the units, ends of acts
 // to the part that waits for them.
 func (t *step) carryOutActs() {

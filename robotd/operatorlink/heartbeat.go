@@ -23,17 +23,34 @@ type State struct {
 	clock      clock.FleetTime
 	hastyAt    time.Duration // when the newest heartbeat came whose sender needs more heartbeats of the robot than one at rest sends
 	pageBeatAt time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
+	told       told
 }
 
+// told is what the robot has said of the link by its state, events and alerts.
+type told struct {
+	state   schema.LinkState
+	differs time.Duration // since when the link has been worse; 0 = it is not
+	on      Event         // the newest that changed the link
+}
+
+// tellAfter is how long the link of a robot for which that changes nothing must have been worse before the robot says so. When a
+// busy machine, an update or the loss of a node of a cluster delays the heartbeats of fleetd for some seconds, they are late for all
+// robots at once, and ten messages of each would keep that machine busy for longer.
+const tellAfter = 8 * time.Second
+
 // New returns the state of a robot that has received nothing.
-func New(cfg Config) State { return State{cfg: cfg, link: boot()} }
+func New(cfg Config) State {
+	return State{cfg: cfg, link: boot(), told: told{state: schema.LinkNever}}
+}
 
 // Step is the part of one step of the robot that concerns heartbeats.
 type Step struct {
 	*State
 	Now    clock.Now
 	Alerts []schema.Alert // those that are raised now
-	Out    *effect.List
+	// Indifferent: the loss of the link would change nothing of the robot, which is at rest and in a mode that does not wait for operators.
+	Indifferent bool
+	Out         *effect.List
 }
 
 // Received takes a heartbeat of an operator. Those of a fleetd instance also carry the
@@ -59,13 +76,18 @@ func (t Step) Received(ev event.Heartbeat) {
 // AcceptsRest reports whether the robot may send as few heartbeats as one at rest does: a fleetd is there, and each
 // sender of heartbeats can judge that. One that has just connected first waits for a sign of each robot.
 func (s *State) AcceptsRest(now clock.Now) bool {
-	return s.seq > 0 && now.Mono-s.halfOpen.LastHeartbeat < s.cfg.Lost && now.Mono-s.hastyAt >= s.cfg.Lost
+	return s.seq > 0 && now.Mono-s.halfOpen.LastHeartbeat < s.cfg.Lost+tellAfter && now.Mono-s.hastyAt >= s.cfg.Lost
 }
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
 // connection is half-open, or leads to a broker without fleetd. A robot that somebody operates
 // over this connection without fleetd, so that its link is up, stays there, and so does one that may move.
-func (t Step) CheckLink() { t.linkChanged(t.link.tick(t.Now.Mono, t.cfg)) }
+func (t Step) CheckLink() {
+	t.linkChanged(t.link.tick(t.Now.Mono, t.cfg))
+	if t.told.differs > 0 && (!t.Indifferent || t.Now.Mono-t.told.differs >= tellAfter) {
+		t.tell()
+	}
+}
 
 func (t Step) CheckConnection(mayMove bool) {
 	if t.halfOpen.Detected(t.Now.Mono, t.cfg) {
@@ -81,18 +103,37 @@ func (t Step) linkChanged(d decision) {
 	if !d.Changed {
 		return
 	}
-	t.Out.Changed(effect.FlushSoon)
 	t.Out.LogTransition("link", string(d.From), string(d.To), d.Why, d.Silence.String())
+	t.told.on = d.On
+	worse := t.told.state == schema.LinkUp || t.told.state == schema.LinkDegraded && d.To == schema.LinkLost
 	switch {
-	case d.To == schema.LinkLost:
-		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a panel arrives",
-			"see whether fleetd and the network are up")
-		t.Out.Event("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
-	case d.From == schema.LinkLost:
-		t.Out.Clear("link_lost", "link")
-		t.Out.Event("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+	case d.To == t.told.state:
+		t.told.differs = 0
+	case !worse || !t.Indifferent:
+		t.tell()
+	case t.told.differs == 0:
+		t.told.differs = t.Now.Mono
 	}
 }
+
+// tell makes the robot say what the link is now.
+func (t Step) tell() {
+	from, to := t.told.state, t.link.At
+	t.told.state, t.told.differs = to, 0
+	t.Out.Changed(effect.FlushSoon)
+	switch {
+	case to == schema.LinkLost:
+		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a panel arrives",
+			"see whether fleetd and the network are up")
+		t.Out.Event("link_lost", "link", string(t.told.on), "", effect.Transition{From: string(from), To: string(to)})
+	case from == schema.LinkLost:
+		t.Out.Clear("link_lost", "link")
+		t.Out.Event("link_restored", "link", string(t.told.on), "", effect.Transition{From: string(from), To: string(to)})
+	}
+}
+
+// Told reports whether the robot has said what the link is now.
+func (s *State) Told() bool { return s.told.differs == 0 }
 
 // Lost reports whether the link is lost, and for how long no operator could reach the robot.
 func (s *State) Lost(now clock.Now) (bool, time.Duration) {

@@ -19,6 +19,9 @@ type rig struct {
 	now    time.Duration
 	alerts []schema.Alert
 	log    []string
+
+	indifferent bool // the loss of the link would change nothing
+	saysChanged bool // the log has each change of the state
 }
 
 func newRig() *rig { return &rig{s: New(Defaults())} }
@@ -28,7 +31,7 @@ func (r *rig) clock() clock.Now { return clock.Now{Mono: r.now, Wall: epoch.Add(
 // do makes a step, and logs the alerts, events and reconnects that it wants.
 func (r *rig) do(part func(Step)) {
 	var out effect.List
-	part(Step{State: &r.s, Now: r.clock(), Alerts: r.alerts, Out: &out})
+	part(Step{State: &r.s, Now: r.clock(), Alerts: r.alerts, Indifferent: r.indifferent, Out: &out})
 	for i := range out.Len() {
 		switch e := out.At(i).(type) {
 		case effect.RaiseAlert:
@@ -45,6 +48,10 @@ func (r *rig) do(part func(Step)) {
 			}
 		case effect.Event:
 			r.log = append(r.log, "event "+e.Kind)
+		case effect.StateChanged:
+			if r.saysChanged {
+				r.log = append(r.log, "changed")
+			}
 		case effect.Reconnect:
 			r.log = append(r.log, "renew")
 		}
@@ -232,4 +239,35 @@ func TestPageIsNoMessageOverTheConnection(t *testing.T) {
 	if late := r.s.Late(r.clock(), event.Command{Client: "op1"}); late != 8*time.Second {
 		t.Errorf("a command that ends 8 s of silence may be %v late", late)
 	}
+}
+
+// TestLossThatChangesNothingIsToldWhenItLasts: late heartbeats of a robot at rest cost no message; a link that gets better, and one
+// on which the robot depends, is told at once.
+func TestLossThatChangesNothingIsToldWhenItLasts(t *testing.T) {
+	r := newRig()
+	r.indifferent, r.saysChanged = true, true
+	r.beat("fleetd", 0)
+	r.expect(t, "the first heartbeat", "changed")
+	r.wait(7 * time.Second)
+	if lost, _ := r.s.Lost(r.clock()); !lost || r.s.Told() {
+		t.Fatalf("after 7 s lost is %v and told %v", lost, r.s.Told())
+	}
+	r.beat("fleetd", 0)
+	r.wait(time.Second)
+	r.beat("fleetd", 0)
+	r.expect(t, "a loss of 7 s")
+
+	r.wait(10 * time.Second)
+	r.expect(t, "a loss that lasts", "changed", "raise link_lost link", "event link_lost")
+	r.beat("fleetd", 0)
+	r.expect(t, "a heartbeat", "changed", "clear link_lost link", "event link_restored")
+	r.wait(time.Second)
+	r.beat("fleetd", 0)
+	r.expect(t, "heartbeats in time", "changed")
+
+	r.wait(6 * time.Second)
+	r.expect(t, "a loss that the robot has not told yet")
+	r.indifferent = false // it is to perform
+	r.wait(time.Second)
+	r.expect(t, "a loss on which the robot depends", "changed", "raise link_lost link", "event link_lost")
 }
