@@ -21,6 +21,8 @@ type stopRound struct {
 
 	release  time.Duration // fleetd answered the release
 	released time.Duration // no robot is stopped any more
+
+	cpu time.Duration // of the broker and of fleetd, from the request until then
 }
 
 // stopAll stops all robots, and releases the stop when every robot has it.
@@ -34,7 +36,7 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 			Ended schema.Time
 		}
 	}
-	sent := time.Now()
+	m, sent := measure(f.programs()...), time.Now()
 	if _, err := f.fleetd.api.do(ctx, "POST", "/stops", map[string]any{"selector": everyRobot, "why": "bench"}, &batch); err != nil {
 		return o, err
 	}
@@ -68,6 +70,9 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 	o.release = time.Since(began)
 	err = f.awaitCount(ctx, "stopped", 0)
 	o.released = time.Since(began)
+	for _, u := range m.uses() {
+		o.cpu += time.Duration(u.CPUSeconds * float64(time.Second))
+	}
 	return o, err
 }
 
@@ -92,10 +97,10 @@ func (f *fleet) measureStops(ctx context.Context, rounds int) error {
 			return err
 		}
 		all = append(all, o)
-		f.say(fmt.Sprintf("stop of %d: live %v, answers %v to %v, API %v with %d unanswered, release %v, released %v", f.size,
+		f.say(fmt.Sprintf("stop of %d: live %v, answers %v to %v, API %v with %d unanswered, release %v, released %v, processor %v", f.size,
 			o.live.Round(time.Millisecond), o.median.Round(time.Millisecond), o.last.Round(time.Millisecond), o.api.Round(time.Millisecond),
 			o.unanswered,
-			o.release.Round(time.Millisecond), o.released.Round(time.Millisecond)))
+			o.release.Round(time.Millisecond), o.released.Round(time.Millisecond), o.cpu.Round(10*time.Millisecond)))
 	}
 	each := func(get func(stopRound) time.Duration) (out []time.Duration) {
 		for _, o := range all {
@@ -115,6 +120,7 @@ func (f *fleet) measureStops(ctx context.Context, rounds int) error {
 		{"last answer", func(o stopRound) time.Duration { return o.last }, lastGoal, true},
 		{"answer of the API", func(o stopRound) time.Duration { return o.api }, apiGoal, true},
 		{"release", func(o stopRound) time.Duration { return o.release }, releaseGoal, true},
+		{"processor time of a stop and its release", func(o stopRound) time.Duration { return o.cpu }, 0, true},
 		{"released at the last robot", func(o stopRound) time.Duration { return o.released }, 0, false}, // the crowd says it ten times a second
 	} {
 		took := each(part.get)

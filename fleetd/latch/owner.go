@@ -199,8 +199,8 @@ func (s *Stops) enqueue(e spool.Entry) {
 
 // handleReported compares the latches that a robot reports with the persisted stops. If nobody has
 // persisted one, the stop was given while fleetd did not receive it, and is persisted after
-// persistReportedAfter. If the database says that it was released (the robot may not know yet), it is persisted only when the robot
-// has reported it for releaseArrives, and if the database does not answer, for reportedFor.
+// persistReportedAfter. If it was released (the robot may not know yet), it is persisted only when the robot has reported it for
+// releaseArrives, and if the database does not answer whether it was, for reportedFor.
 func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	was := s.reportedSince[robot]
 	delete(s.reportedSince, robot)
@@ -220,7 +220,9 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 		of, before := was[l.ID]
 		if !before {
 			of.since = reported.at
-			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
+			at, released := s.releasedAt[l.ID]
+			of.released = released && (o.SinceFleetClock.Before(at) || o.SinceRobotClock.Before(at)) // the database says it precisely
+			if len(reported.latches) <= maxStopIDs {                                                 // more come from a flood of stops; those are persisted after reportedFor only
 				s.reportedFirst = append(s.reportedFirst, o)
 				time.AfterFunc(persistReportedAfter, s.PersistNow)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,11 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 			s.deps.Dispatcher.EndReleased(released.isLatchedAgainBy, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 			s.reportedSince = map[string]map[string]reportedStop{}
+			now := s.deps.Now()
+			maps.DeleteFunc(s.releasedAt, func(_ string, at time.Time) bool { return now.Sub(at) >= releaseArrives })
+			for _, id := range ids {
+				s.releasedAt[id] = now
+			}
 			s.readAgain(ctx, db, func() {
 				over(nil, nil)
 				s.deps.WakeOutbox()

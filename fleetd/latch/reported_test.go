@@ -136,6 +136,25 @@ func TestReleasedStopIsPersistedAgainWhenARobotStillReportsIt(t *testing.T) {
 	})
 }
 
+// TestLateReportOfAReleasedStopNeedsNoDatabase: beside the answers of a large fleet it answers late, and what it does not say in time must
+// not latch a stop again that this instance has just released.
+func TestLateReportOfAReleasedStopNeedsNoDatabase(t *testing.T) {
+	inWorld(t, func(w *world) {
+		old := gate7()
+		w.reports("r1", old)
+		w.pass(3 * time.Second)
+		w.mustRelease("gate-7")
+		w.db.set(false)
+		w.reports("r1", old)
+		w.pass(5 * time.Second)
+		w.listed(false)
+		w.reports("r1")
+		w.reports("r1", gate7()) // latched again under the same id
+		w.pass(3 * time.Second)
+		w.listed(true, "gate-7")
+	})
+}
+
 // A robot that is away cannot report that it released a stop.
 func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {

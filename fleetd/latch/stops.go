@@ -41,7 +41,7 @@ const (
 // reportedStop is a stop that a robot reports and that is not persisted.
 type reportedStop struct {
 	since    time.Time // when the robot reported it first
-	released bool      // the database says that it was released
+	released bool      // this instance released it, or the database says that it was released
 }
 
 // Stops are the latched stops of a fleet. A stop is sent first, then written to this
@@ -93,6 +93,7 @@ type Stops struct {
 	replies        []func()             // called after the next snapshot
 	notHeld        []string             // robots to which the latched stops are to be published again
 	sentLive       map[string]time.Time // when this instance sent the live stop with that id
+	releasedAt     map[string]time.Time // when this instance released the stop with that id, less than releaseArrives ago
 	publishedAgain map[string]time.Time // when the stops of a robot were published again last, because it did not report them
 }
 
@@ -159,7 +160,7 @@ func New(d Deps) (*Stops, error) {
 		deps: d, mail: newMailbox(), out: newSender(), relays: newSender(),
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
 		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{},
-		sentLive: map[string]time.Time{}, reportedSince: map[string]map[string]reportedStop{},
+		sentLive: map[string]time.Time{}, releasedAt: map[string]time.Time{}, reportedSince: map[string]map[string]reportedStop{},
 		due: true, dirty: true,
 	}
 	var err error
