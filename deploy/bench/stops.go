@@ -22,8 +22,12 @@ type stopRound struct {
 	release  time.Duration // fleetd answered the release
 	released time.Duration // no robot is stopped any more
 
-	cpu time.Duration // of the broker and of fleetd, from the request until then
+	cpu time.Duration // of the broker and of fleetd, from the request until nothing follows from the release any more
 }
+
+// afterwards is how long something follows from a stop or its release: the robots' states that say that it is recorded, and the
+// heartbeats after those. Each size of a fleet pays for all of it only if it waits for it.
+const afterwards = 5 * time.Second
 
 // stopAll stops all robots, and releases the stop when every robot has it.
 func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
@@ -62,6 +66,9 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 	if err := f.awaitCount(ctx, "stopped", f.size); err != nil {
 		return o, err
 	}
+	if err := sleep(ctx, afterwards); err != nil {
+		return o, err
+	}
 	began := time.Now()
 	if _, err := f.fleetd.api.do(ctx, "POST", "/stops/release", map[string]any{"ids": []string{batch.Latch}, "why": "bench"},
 		nil); err != nil {
@@ -70,6 +77,9 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 	o.release = time.Since(began)
 	err = f.awaitCount(ctx, "stopped", 0)
 	o.released = time.Since(began)
+	if err == nil {
+		err = sleep(ctx, afterwards)
+	}
 	for _, u := range m.uses() {
 		o.cpu += time.Duration(u.CPUSeconds * float64(time.Second))
 	}
