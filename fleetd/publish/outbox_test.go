@@ -288,6 +288,56 @@ func TestConfirmationOfAnEarlierConnectionConfirmsNothing(t *testing.T) {
 	})
 }
 
+// A document that the broker left unanswered is sent again soon after the broker confirms again, or after the connection is a
+// new one, however long that took. Only a document that fails while others are confirmed waits for longer and longer.
+func TestUnansweredDocumentIsSentSoonAfterTheBrokerAnswersAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		others, reconnects bool
+		within             time.Duration
+	}{
+		"on the same connection":            {within: ackTimeout + silentMax},
+		"on a new connection":               {reconnects: true, within: 2 * ackLatency},
+		"that others were confirmed beside": {others: true, within: ackTimeout + retryMax},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				stuck := inFleet.Topic(schema.TopicDesiredStory, "r1")
+				o, db, conn := newFakes(stuck)
+				db.add(schema.TopicDesiredStory, "r1", "1")
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { o.run(ctx, db); close(ended) }()
+				o.wake <- struct{}{}
+				for silent := time.Now(); time.Since(silent) < 5*time.Minute; time.Sleep(time.Second) {
+					if c.others {
+						db.add(schema.TopicDesiredStory, "r2", "1")
+						o.wake <- struct{}{}
+					}
+				}
+				synctest.Wait()
+				before := len(conn.payloads(stuck))
+				most := int(5*time.Minute/(ackTimeout+silentMax)) + 3 // the first pauses are shorter
+				if c.others {
+					most = int(5*time.Minute/(ackTimeout+retryMax)) + 5
+				}
+				if before > most || before < most-3 {
+					t.Errorf("sent %d times in five minutes without an answer, want %d to %d", before, most-3, most)
+				}
+				if conn.confirm(stuck); c.reconnects {
+					o.reconnected <- struct{}{}
+				}
+				time.Sleep(c.within)
+				synctest.Wait()
+				if n := len(conn.payloads(stuck)); n != before+1 {
+					t.Errorf("sent %d times within %v after the broker answers again, want once", n-before, c.within)
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
+}
+
 func TestMessageOutsideTheOutboxIsSentOnce(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		topic := inFleet.Topic(schema.TopicDesiredStory, "r1")

@@ -17,9 +17,12 @@ const (
 	// maxBlobsInFlight bounds their bytes: a blob has up to 256 KiB.
 	maxBlobsInFlight = 16
 	// The pause before an unconfirmed document is sent again begins with retryMin, and
-	// doubles with each attempt up to retryMax.
-	retryMin = time.Second
-	retryMax = 30 * time.Second
+	// doubles with each attempt up to retryMax, or up to silentMax while the broker confirms nothing at all,
+	// such as a node of a cluster without a majority: once it confirms again, no document waits for long. The
+	// bounds above keep that from being many messages.
+	retryMin  = time.Second
+	retryMax  = 30 * time.Second
+	silentMax = 4 * time.Second
 )
 
 // window decides which document is published next. Documents of one target are published in
@@ -44,13 +47,15 @@ type window struct {
 	oldest    []int64        // unsettled blobs in order; those that are settled are removed from the front
 	rows      int
 	lastID    int64
+	confirms  int64 // counts the confirmed documents
 }
 
 // document is a document in the window.
 type document struct {
 	store.Outgoing
-	id   int64 // orders the documents of a window
-	once bool  // not sent again if it fails
+	id       int64 // orders the documents of a window
+	once     bool  // not sent again if it fails
+	confirms int64 // of the window when it was sent
 }
 
 // class is what a document waits for.
@@ -148,6 +153,7 @@ func (w *window) next(now time.Time) (document, bool) {
 		return document{}, false
 	}
 	q := heap.Pop(&w.ready[c]).(*queue)
+	q.pending[0].confirms = w.confirms
 	d := q.pending[0]
 	w.inFlight[d.id] = q
 	switch c {
@@ -183,6 +189,7 @@ func (w *window) nextClass() (c class, ok bool) {
 // confirmed removes a document that the broker has acknowledged.
 func (w *window) confirmed(id int64) {
 	if q := w.endFlight(id); q != nil {
+		w.confirms++
 		w.drop(q)
 	}
 }
@@ -195,7 +202,11 @@ func (w *window) failed(id int64, now time.Time) {
 	case q.pending[0].once:
 		w.drop(q)
 	default:
-		q.retryAt = now.Add(min(retryMin<<min(q.attempts, 16), retryMax))
+		longest := retryMax
+		if q.pending[0].confirms == w.confirms { // nothing was confirmed since it was sent
+			longest = silentMax
+		}
+		q.retryAt = now.Add(min(retryMin<<min(q.attempts, 16), longest))
 		q.attempts++
 		w.settle(q.pending)
 		heap.Push(&w.waiting, q)

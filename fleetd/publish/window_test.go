@@ -17,6 +17,7 @@ type windowModel struct {
 	all      []*modelled // that are not confirmed, in order
 	inFlight int         // stops excepted
 	stops    int         // in flight
+	confirms int         // documents that were confirmed
 }
 
 type modelled struct {
@@ -27,6 +28,7 @@ type modelled struct {
 	attempts int
 	settled  bool // no document waits for this blob
 	retryAt  time.Time
+	confirms int // of the model when it was sent
 }
 
 // blocked reports why a document must not be sent now; empty if it may be.
@@ -100,12 +102,19 @@ func (m *windowModel) end(d *modelled, failed bool, now time.Time) {
 	d.flying = false
 	*m.count(d)--
 	if failed && !d.once {
-		d.retryAt = now.Add(min(retryMin<<d.attempts, retryMax))
+		longest := retryMax
+		if d.confirms == m.confirms {
+			longest = silentMax
+		}
+		d.retryAt = now.Add(min(retryMin<<d.attempts, longest))
 		d.attempts++
 		for _, o := range m.all {
 			o.settled = o.settled || o.target == d.target
 		}
 		return
+	}
+	if !failed {
+		m.confirms++
 	}
 	m.all = slices.DeleteFunc(m.all, func(o *modelled) bool { return o == d })
 }
@@ -140,7 +149,7 @@ func TestWindowSendsAsItsModel(t *testing.T) {
 				t.Fatalf("sent %d (%s) before %d; what blocks it: %q", d.Seq, d.Topic, want.seq, m.blocked(m.find(d.Seq), now))
 			}
 			if ok {
-				want.flying = true
+				want.flying, want.confirms = true, m.confirms
 				*m.count(want)++
 				flying = append(flying, d)
 			}
