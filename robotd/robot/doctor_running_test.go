@@ -2,9 +2,11 @@ package robot
 
 import (
 	"context"
-	"net"
+	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -135,12 +137,7 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 func TestDoctorSaysThatRobotdDoesNotRun(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.c.Page.Listen = l.Addr().String()
-	_ = l.Close()
+	p.c.Page.Listen = freeAddress(t)
 	found := map[string]finding.Finding{}
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
 		found[f.Part] = f
@@ -151,4 +148,25 @@ func TestDoctorSaysThatRobotdDoesNotRun(t *testing.T) {
 	if f := found["page"]; !strings.Contains(f.Detail, "is free for robotd") {
 		t.Errorf("found %+v", f)
 	}
+}
+
+// freeAddress returns an address on which nobody listens, and which stays free: a socket is bound to it without listening, so
+// the kernel gives its port to nobody who asks for any port, and lets those listen who ask for this one.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	err = errors.Join(syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
+		syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := syscall.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
 }
