@@ -117,9 +117,13 @@ func currentRelease(testing.TB) release {
 	return release{name: "current", program: program, stories: filepath.Dir(scenarioFile("x")), commands: currentCommands}
 }
 
-// earlierRelease returns the release that deploy/compat/EARLIER names.
+// earlierRelease returns the release that deploy/compat/EARLIER names. Only one shard builds it: deploy/proof
+// finds the tests that need it by their names.
 func earlierRelease(t testing.TB) release {
 	t.Helper()
+	if !strings.Contains(t.Name(), "Earlier") {
+		t.Fatal("write EarlierRelease into the name of this test, or every shard builds the earlier release")
+	}
 	sources, err := earlierSources()
 	if err != nil {
 		t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 // updated is how many robots perform while a fleet is updated.
 const updated = 20
 
-// TestUpdateWhileRobotsPerform updates a fleet from the earlier release in the order of docs/update.md, and goes back
-// as the page says. No robot begins anew before its own program is replaced, and then it does once; none loses its
-// story, and the stop that was latched stays latched until a person releases it.
-func TestUpdateWhileRobotsPerform(t *testing.T) {
+// TestUpdateFromEarlierReleaseWhileRobotsPerform updates a fleet in the order of docs/update.md, and goes back as the
+// page says. No robot begins anew before its own program is replaced, and then it does once; none loses its story, and
+// the stop that was latched stays latched until a person releases it.
+func TestUpdateFromEarlierReleaseWhileRobotsPerform(t *testing.T) {
 	t.Parallel()
 	earlier, current := earlierRelease(t), currentRelease(t)
 	m := newMixedReleases(t)
