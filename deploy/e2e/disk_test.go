@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/deploy/shard"
 	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
@@ -47,13 +48,17 @@ func makeUsedData(t testing.TB, dir string, events int) {
 
 // TestRobotOnDamagedDataRefusesOrRuns starts robotd on damaged files: each start
 // ends with the refusal that says what to do, or the robot runs and ends normally.
-// TROUPE_DAMAGED is the number of starts.
+// TROUPE_DAMAGED is the number of starts; without it the shards share forty.
 func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 	t.Parallel()
-	count := 40
+	mine, err := shard.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, count := mine.Seeds(40)
 	if text := os.Getenv("TROUPE_DAMAGED"); text != "" {
-		var err error
-		if count, err = strconv.Atoi(text); err != nil {
+		first = 1
+		if count, err = strconv.ParseUint(text, 10, 32); err != nil {
 			t.Fatalf("TROUPE_DAMAGED=%s: want a count", text)
 		}
 	}
@@ -69,7 +74,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 	}
 	var refused, ran, largest, slowest atomic.Int64
 	t.Run("starts", func(t *testing.T) {
-		for seed := range uint64(count) {
+		for seed := first; seed < first+count; seed++ {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				what, damaged := disktest.Damage(seed, file) // not earlier: this test's memory counts in the maximum of a child process
