@@ -60,8 +60,8 @@ once := -count=1 -vet=off -ldflags=-w -timeout=25m
 test: setup ## install what is missing, then run the tests of every package (PKG=./robotd/..., SHARD, RETRIES=1)
 	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh $(if $(filter ./...,$(PKG)),proof,$(once) $(PKG))
 
-race: setup ## run the tests of some packages under the race detector (PKG=./broker/..., RETRIES=1)
-	@TROUPE_TEST_RETRIES=$(RETRIES) GORACE=atexit_sleep_ms=10 deploy/setup/test.sh -race $(once) $(PKG)
+race: setup $(proof) ## run the tests of some packages under the race detector (PKG=./broker/..., RETRIES=1)
+	@GOFLAGS="$$($(proof) race-flags)" TROUPE_TEST_RETRIES=$(RETRIES) GORACE=atexit_sleep_ms=10 deploy/setup/test.sh -race $(once) $(PKG)
 
 # What five changes prove in turn, at once: every shard, the whole matrix of screens, and long random runs.
 proof: $(proof) ## prove everything: before a release, and after a change of broker, link, disk or store (about an hour)

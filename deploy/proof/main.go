@@ -7,6 +7,7 @@
 //	proof test [-run=T PKG]    execute it and print the events of go test -json
 //	proof quick                print the packages that a change reaches
 //	proof list                 print the tests of each shard and compare all of them with those that exist
+//	proof race-flags           print GOFLAGS of a run under the race detector
 //	proof time TARGET COMMAND  run a command and record how long it took
 //	proof times                print how long each part took, beside the recorded run
 //	proof passed               the same, at the end of a run in which everything passed
@@ -32,7 +33,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|time|times|passed|record")
+		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|race-flags|time|times|passed|record")
 		os.Exit(2)
 	}
 	status, err := command(os.Args[1], os.Args[2:])
@@ -84,6 +85,9 @@ func command(name string, args []string) (status int, err error) {
 		return 0, err
 	case "record":
 		return 0, record()
+	case "race-flags":
+		fmt.Println(raceFlags())
+		return 0, nil
 	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	only := flags.String("test.run", "", "a test to run again, in the package that follows; gotestsum gives it under this name")

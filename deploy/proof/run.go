@@ -51,13 +51,18 @@ func (r run) environment(p plan) []string {
 	// The race detector would wait a second at the end of each process.
 	env := append(os.Environ(), shard.Variable+"="+p.shard.String(), fmt.Sprintf("RAPID_SEED=%d", p.seed), "GORACE=atexit_sleep_ms=10")
 	if r.race { // tests that build programs take this over
-		flags := os.Getenv("GOFLAGS")
-		for _, p := range withoutRace {
-			flags += " -gcflags=" + p + "=-race=false"
-		}
-		env = append(env, "GOFLAGS="+flags)
+		env = append(env, "GOFLAGS="+raceFlags())
 	}
 	return append(env, r.env...)
+}
+
+// raceFlags is GOFLAGS of a run under the race detector.
+func raceFlags() string {
+	flags := os.Getenv("GOFLAGS")
+	for _, p := range withoutRace {
+		flags += " -gcflags=" + p + "=-race=false"
+	}
+	return flags
 }
 
 // test executes the runs in their order, two at a time, and writes the events of all to out. It reports whether
