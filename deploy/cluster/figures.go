@@ -215,17 +215,11 @@ func (f *fleet) loseNode(ctx context.Context, what string) (l loss, err error) {
 			l.others = append(l.others, p.Name)
 		}
 	}
-	var survivors []*node
-	for _, other := range f.nodes {
-		if other != n {
-			survivors = append(survivors, other)
-		}
-	}
 	f.say("%s leads %s, with clients %s; load %s", n.name, strings.Join(f.led(ctx, n), " "), strings.Join(there, " "), load())
 	var beside sync.WaitGroup
 	flowing := make(chan struct{})
 	ended, stopTraffic := context.WithCancel(ctx)
-	beside.Go(func() { l.traffic = f.traffic(ended, survivors, flowing) })
+	beside.Go(func() { l.traffic = f.traffic(ended, f.without(n), flowing) })
 	<-flowing
 	if err := sleep(ctx, 2*time.Second); err != nil {
 		stopTraffic()
@@ -275,6 +269,9 @@ func (f *fleet) loseNode(ctx context.Context, what string) (l loss, err error) {
 	f.say("robots of other nodes (%d) at rest after %.2f s (all: %v); robots in safe before the stop: %v; story with all after %.1f s",
 		len(l.others), others.Seconds(), ok, l.safe, l.assigned.Seconds())
 	f.say("%s; load %s", l.traffic, l.loadAfter)
+	for _, line := range slices.Concat(l.traffic.losses, l.traffic.states) {
+		f.say("  %s", line)
+	}
 	return l, nil
 }
 

@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	random "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -486,19 +488,21 @@ func (f *fleet) end() {
 	}
 }
 
-// freeAddress returns an address on which no program listens now.
+// freeAddress returns an address on which no program listens now. Its port is none of those that Linux gives to outgoing connections: one
+// of these could take it while its node is away.
 func freeAddress(host string) string {
 	at := host
 	if host == namespaceAddress {
 		at = "127.0.0.1" // the namespace has no programs yet
 	}
-	l, err := net.Listen("tcp", at+":0")
-	if err != nil {
-		panic(err) // this machine has no free port
+	for range 1000 {
+		port := strconv.Itoa(20_000 + random.IntN(12_000))
+		if l, err := net.Listen("tcp", net.JoinHostPort(at, port)); err == nil {
+			_ = l.Close()
+			return net.JoinHostPort(host, port)
+		}
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return net.JoinHostPort(host, port)
+	panic("this machine has no free port")
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

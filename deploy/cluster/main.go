@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -137,6 +138,17 @@ var actions = []action{
 		"an assignment and a stop", func(ctx context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error { _, err := f.loseNode(ctx, what); return err })
 	}},
+	{"messages", "WHAT 9: kill the node that leads WHAT, such as MQTT_msgs, so many times while numbered messages flow, and say which were lost",
+		func(ctx context.Context, f *fleet, args []string) error {
+			if len(args) != 2 {
+				return errors.New("want a stream and a number of kills")
+			}
+			kills, err := strconv.Atoi(args[1])
+			if err != nil {
+				return err
+			}
+			return f.countLosses(ctx, args[0], kills)
+		}},
 	{"database", "kill the Postgres primary during an assignment and a stop", func(ctx context.Context, f *fleet, _ []string) error {
 		return f.loseDatabase(ctx)
 	}},

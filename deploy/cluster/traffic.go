@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,8 @@ type traffic struct {
 	sent, acknowledged, lost, doubled, reordered int // lost are acknowledged ones that did not arrive
 	silence                                      time.Duration
 	unacknowledged                               time.Duration // the longest wait for an acknowledgement
+	losses                                       []string      // each lost message, when it was sent and acknowledged
+	states                                       []string      // when a connection of the senders or of the receiver ended or began
 	err                                          error
 }
 
@@ -34,14 +38,30 @@ const (
 // A numbered message of a sender.
 type numbered struct{ Sender, N int }
 
+// times are when a message was sent and acknowledged.
+type times struct{ sent, acknowledged time.Time }
+
+// clockTime is a time of day, as the logs of the programs have it.
+func clockTime(at time.Time) string { return at.Format("15:04:05.000") }
+
 // traffic sends until ctx ends, between two nodes, and counts. It closes flowing when the first message has arrived.
 func (f *fleet) traffic(ctx context.Context, nodes []*node, flowing chan struct{}) (t traffic) {
 	var mu sync.Mutex
 	var last time.Time
+	noteState := func(who string, n *node) func(link.State) {
+		return func(s link.State) {
+			if s.Phase == link.Up || s.Err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				t.states = append(t.states, fmt.Sprintf("%s %s at %s is %s (%v)", clockTime(time.Now()), who, n.name, s.Phase, s.Err))
+			}
+		}
+	}
 	received, newest := map[numbered]int{}, map[int]int{}
 	background := context.Background()
 	topic := func(sender string) string { return schema.DefaultNamespace.Topic(schema.TopicSim, "load", sender) }
 	ear, err := f.client(ctx, "ear", nodes[0], link.Config{Subscribe: []link.Subscription{{Filter: topic("+"), QoS: 1}},
+		OnState: noteState("the receiver", nodes[0]),
 		OnMessage: func(m link.Message) {
 			var n numbered
 			if json.Unmarshal(m.Payload, &n) != nil {
@@ -68,10 +88,11 @@ func (f *fleet) traffic(ctx context.Context, nodes []*node, flowing chan struct{
 		return t
 	}
 	defer func() { _ = ear.Close(background) }()
-	acknowledged := map[numbered]bool{}
+	acknowledged := map[numbered]times{}
 	var sending, waiting sync.WaitGroup
 	for sender := range senders {
-		l, err := f.client(ctx, fmt.Sprint("sender", sender), nodes[sender%len(nodes)], link.Config{})
+		at := nodes[sender%len(nodes)]
+		l, err := f.client(ctx, fmt.Sprint("sender", sender), at, link.Config{OnState: noteState(fmt.Sprint("sender ", sender), at)})
 		if err != nil {
 			t.err = err
 			continue
@@ -102,7 +123,7 @@ func (f *fleet) traffic(ctx context.Context, nodes []*node, flowing chan struct{
 					if wait(within) == nil {
 						mu.Lock()
 						defer mu.Unlock()
-						acknowledged[one] = true
+						acknowledged[one] = times{began, time.Now()}
 						t.unacknowledged = max(t.unacknowledged, time.Since(began))
 					}
 				})
@@ -115,10 +136,57 @@ func (f *fleet) traffic(ctx context.Context, nodes []*node, flowing chan struct{
 	mu.Lock()
 	defer mu.Unlock()
 	t.acknowledged = len(acknowledged)
-	for one := range acknowledged {
+	for one, at := range acknowledged {
 		if received[one] == 0 {
 			t.lost++
+			t.losses = append(t.losses, fmt.Sprintf("%s number %d of sender %d was sent, %s acknowledged", clockTime(at.sent), one.N, one.Sender,
+				clockTime(at.acknowledged)))
 		}
 	}
+	slices.Sort(t.losses)
 	return t
+}
+
+// countLosses kills the node that leads a stream again and again, while messages go from one of the others to the other, and says which
+// of those that were acknowledged were lost.
+func (f *fleet) countLosses(ctx context.Context, stream string, kills int) error {
+	var sum traffic
+	for i := range kills {
+		n, err := f.leaderOf(ctx, stream)
+		if err != nil {
+			return err
+		}
+		ended, end := context.WithCancel(ctx)
+		flowing, counted := make(chan struct{}), make(chan traffic, 1)
+		go func() { counted <- f.traffic(ended, f.without(n), flowing) }()
+		<-flowing
+		if err = sleep(ctx, 2*time.Second); err == nil {
+			led := strings.Join(f.led(ctx, n), " ")
+			n.program.Kill()
+			f.say("%s: %s was killed, which led %s; load %s", clockTime(time.Now()), n.name, led, load())
+			err = sleep(ctx, 12*time.Second)
+		}
+		end()
+		t := <-counted
+		if err != nil {
+			return err
+		}
+		f.say("kill %d: %s", i+1, t)
+		for _, line := range slices.Concat(t.losses, t.states) {
+			f.say("  %s", line)
+		}
+		sum.sent, sum.acknowledged, sum.lost = sum.sent+t.sent, sum.acknowledged+t.acknowledged, sum.lost+t.lost
+		sum.doubled, sum.reordered = sum.doubled+t.doubled, sum.reordered+t.reordered
+		sum.silence, sum.unacknowledged = max(sum.silence, t.silence), max(sum.unacknowledged, t.unacknowledged)
+		if err := f.restart(ctx, n.name); err != nil {
+			return err
+		}
+	}
+	f.say("%d kills: %s", kills, sum)
+	return nil
+}
+
+// without are the other nodes.
+func (f *fleet) without(n *node) []*node {
+	return slices.DeleteFunc(slices.Clone(f.nodes), func(other *node) bool { return other == n })
 }
