@@ -29,6 +29,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -94,7 +95,9 @@ type Config struct {
 	// ReturnToFirst lets a client of a cluster that lost its first node return to it, so that clients that are to be on
 	// different nodes do not meet at one when nodes are lost one after the other.
 	ReturnToFirst bool
-	Dial          func(ctx context.Context) (net.Conn, error) // nil: dial URL
+	// LastFirst turns the order of a cluster's nodes round, for the second connection of a client that has one to another node.
+	LastFirst bool
+	Dial      func(ctx context.Context) (net.Conn, error) // nil: dial URL
 	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
 	// certificate is used by the next connection. The server name is filled in from the URL
 	// and TLS 1.3 is the minimum; its VerifyConnection is called after the broker's chain
@@ -241,6 +244,9 @@ func (c *Config) complete() error {
 		return nil
 	}
 	urls := c.Engine.orderNodes(c.Name, append([]string{c.URL}, c.FallbackURLs...))
+	if c.LastFirst && c.Engine.IsCluster() {
+		slices.Reverse(urls)
+	}
 	c.URL, c.FallbackURLs = urls[0], urls[1:]
 	for _, url := range urls {
 		to, err := parseURL(url)

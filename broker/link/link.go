@@ -153,6 +153,13 @@ func (l *Link) WaitUp(ctx context.Context) error {
 	return nil
 }
 
+// NextN returns the number that the next received message gets, see Message.N.
+func (l *Link) NextN() uint64 {
+	l.dispatcher.mu.Lock()
+	defer l.dispatcher.mu.Unlock()
+	return l.dispatcher.lastNumber + 1
+}
+
 // ReplaceSession replaces the session that is up by a new one, with DISCONNECT, so that no will is
 // sent, unless the new one is to be at another broker. It does nothing if no session is up. The new one tries Config.URL first, or at
 // a cluster another node than that of the session. why should wrap ErrHalfOpen if that is the reason, or ErrNextBroker to begin with

@@ -142,6 +142,25 @@ func TestLinkReturnsToItsFirstNodeIfItIsTo(t *testing.T) {
 	}
 }
 
+// A client with two connections is to have them at two nodes, also after one is lost.
+func TestSecondConnectionIsAtAnotherNode(t *testing.T) {
+	atNodes(t, link.NATS, "n2", false, func(t *testing.T, n *nodes, own *link.Link, _ *userLog) {
+		second := open(t, link.WithNetwork(link.Config{URL: "mqtt://n1", FallbackURLs: []string{"mqtt://n2", "mqtt://n3"}, Engine: link.NATS,
+			Name: "op3", Suffix: "stop", LastFirst: true}, n.connect))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if second.URL() != "mqtt://n3" {
+			t.Fatalf("it is at %q; it dialled %v", second.URL(), n.dialled())
+		}
+		n.lose("n2")
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if own.URL() != "mqtt://n1" || second.URL() != "mqtt://n3" {
+			t.Errorf("the connections are at %q and %q", own.URL(), second.URL())
+		}
+	})
+}
+
 // A first node that takes connections and answers nothing costs the session at another node ever less often.
 func TestLinkReturnsToASilentNodeLessAndLessOften(t *testing.T) {
 	atNodes(t, link.NATS, "n2", true, func(t *testing.T, n *nodes, l *link.Link, u *userLog) {

@@ -25,6 +25,7 @@ type effectRunner struct {
 	loop    *loop
 	body    driver.Driver
 	link    *link.Link
+	stops   *link.Link // see openStopLink; nil if there is none
 	mqtt    *mqttTranslator
 	writer  *writer
 	latches *latchWriter

@@ -286,6 +286,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
 		return err
 	}
+	if h.stops, err = h.mqtt.openStopLink(context.WithoutCancel(ctx), cfg, h.link); err != nil {
+		return errors.Join(err, h.link.Close(running))
+	}
 	h.fetcher = newFetcher(running, cfg, h.link, h.mqtt, h.loop, log)
 	h.start(&cfg)
 	onPage.open(h.local)
@@ -320,12 +323,21 @@ func (h *effectRunner) start(cfg *Config) {
 	go h.exports.recorder.Run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.mqtt.watch(h.ctx, h.link) })
+	if h.stops != nil {
+		h.work.Go(func() { keepApart(h.ctx, h.link, h.stops) })
+	}
 	h.work.Go(func() { cfg.clock.saveFleetTime(h.ctx) })
 	h.work.Go(func() { h.loop.flight.watch(h.ctx, h.loop) })
 	h.work.Go(func() {
 		(&renewer{
 			data: cfg.dir(), now: cfg.clock.now, log: h.log, send: func(ev event.Event) { h.loop.send(h.ctx, ev) },
-			renewed: func() { h.link.ReplaceSession(errors.New("certificate renewed")) },
+			renewed: func() {
+				for _, l := range []*link.Link{h.link, h.stops} {
+					if l != nil {
+						l.ReplaceSession(errors.New("certificate renewed"))
+					}
+				}
+			},
 		}).run(h.ctx)
 	})
 }
@@ -357,6 +369,9 @@ func (h *effectRunner) close(err error, closeBody func() error, wake Wake) error
 	h.work.Wait()
 	closeCtx, cancelClose := context.WithTimeout(context.Background(), closeGrace)
 	defer cancelClose()
+	if h.stops != nil {
+		_ = h.stops.Close(closeCtx) // it has nothing to say
+	}
 	if err := h.link.Close(closeCtx, h.farewell(err, wake)); err != nil {
 		h.log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", err)
 	}

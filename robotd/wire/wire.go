@@ -51,6 +51,19 @@ func Subscriptions(ns schema.Namespace, id string, inputs bool) (all []link.Subs
 	return all
 }
 
+// StopSubscriptions lists the subscriptions of a connection that is for stops of robot id only. Documents that latch stops are none of
+// them: they are retained, so the robot's own connection gets them when it is up again.
+func StopSubscriptions(ns schema.Namespace, id string) []link.Subscription {
+	qos := schema.TopicOf(schema.TopicCmd).QoS
+	all := []link.Subscription{{Filter: ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: qos, Renew: true}}
+	for _, v := range verb.All {
+		if v.Class == verb.ClassStop {
+			all = append(all, link.Subscription{Filter: ns.Topic(schema.TopicCmd, id, "+", v.Group, v.Name), QoS: qos, Renew: true})
+		}
+	}
+	return all
+}
+
 // Message makes a message of topic kind k about robot id. param is the second parameter of the topic, if it has one.
 func Message(ns schema.Namespace, id string, k schema.TopicKind, param string, payload []byte) link.Message {
 	row := schema.TopicOf(k)
