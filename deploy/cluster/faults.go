@@ -13,8 +13,11 @@ import (
 // promoteAfter is how long the standby waits before it takes over, as the tool that watches over a pair of servers would.
 const promoteAfter = 3 * time.Second
 
+// leaderOf begins a name that means the node that leads a stream now.
+const leaderOf = "leader-of="
+
 func (f *fleet) kill(ctx context.Context, what string) error {
-	if stream, ok := strings.CutPrefix(what, "leader-of="); ok {
+	if stream, ok := strings.CutPrefix(what, leaderOf); ok {
 		n, err := f.leaderOf(ctx, stream)
 		if err != nil {
 			return err

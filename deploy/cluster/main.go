@@ -152,17 +152,10 @@ var actions = []action{
 	{"database", "kill the Postgres primary during an assignment and a stop", func(ctx context.Context, f *fleet, _ []string) error {
 		return f.loseDatabase(ctx)
 	}},
-	{"away", "n1 2m: kill a node, change retained documents while it is away for so long, start it, and read them there",
-		func(ctx context.Context, f *fleet, args []string) error {
-			if len(args) != 2 {
-				return errors.New("want a node and a duration")
-			}
-			d, err := time.ParseDuration(args[1])
-			if err != nil {
-				return err
-			}
-			return f.away(ctx, args[0], d)
-		}},
+	{"away", "n1 2m: kill a node, change retained documents while it is away for so long, start it, and read them at each node",
+		func(ctx context.Context, f *fleet, args []string) error { return f.awayFor(ctx, args, false) }},
+	{"suspend", "n1 2m: the same, but the process of the node stands still, as one that a partition cut off, and goes on then",
+		func(ctx context.Context, f *fleet, args []string) error { return f.awayFor(ctx, args, true) }},
 	{"move", "have the fleet on Troupe's broker, then move it to NATS robot by robot, with stops in between",
 		func(ctx context.Context, f *fleet, _ []string) error { return f.move(ctx) }},
 	{"crowd", "connect the robots of --crowd to the three nodes, then as many to Troupe's broker, and measure both",
@@ -200,6 +193,25 @@ var actions = []action{
 		}
 		return sleep(ctx, d)
 	}},
+}
+
+func (f *fleet) awayFor(ctx context.Context, args []string, suspended bool) error {
+	if len(args) != 2 {
+		return errors.New("want a node and a duration")
+	}
+	d, err := time.ParseDuration(args[1])
+	if err != nil {
+		return err
+	}
+	name := args[0]
+	if stream, ok := strings.CutPrefix(name, leaderOf); ok {
+		n, err := f.leaderOf(ctx, stream)
+		if err != nil {
+			return err
+		}
+		name = n.name
+	}
+	return f.away(ctx, name, d, suspended)
 }
 
 func commandsHelp() string {
