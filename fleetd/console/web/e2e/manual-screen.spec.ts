@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 
 import { Teleop } from './teleop';
 import { accessible, colors, expect, inShard, live, middleOf, test, type World } from './world';
@@ -16,6 +16,13 @@ async function takeControl(page: Page, world: World): Promise<void> {
     await expect(page.getByTestId('latency')).toContainText('ms', { timeout: 5000 });
   }).toPass();
 }
+
+/** Whether a press in the middle of a button reaches it. */
+const middleIsItsOwn = (button: Locator) =>
+  button.evaluate((e) => {
+    const at = e.getBoundingClientRect();
+    return e.contains(document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2));
+  });
 
 /**
  * Waits until the page says that the robot did what was sent. It asks for text of an element that is always there: while
@@ -137,27 +144,50 @@ test('the target on the floor is dragged, and moved by keys that do not drive', 
   await expect(page.getByTestId('speed')).toHaveText('0.00 m/s');
 });
 
-test('beside the other parts the stop stays where it is when control is taken and when a note comes', async ({
-  page,
-  world,
-}) => {
-  await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
-  await world.cli('safety', 'enable', 'r1', '--wait');
-  await page.setViewportSize({ width: 1280, height: 900 });
-  await page.goto('/robots/r1/manual');
-  await live(page);
-  await expect(page.getByRole('button', { name: 'Take control' })).toBeVisible();
-  const stop = page.getByTestId('big-stop');
-  const before = await stop.boundingBox();
-  await takeControl(page, world);
-  await expect(page.getByRole('button', { name: 'Take control' })).toHaveCount(0);
-  expect(await stop.boundingBox()).toEqual(before);
-  await page.keyboard.down('w');
-  await page.evaluate(() => void window.dispatchEvent(new Event('blur')));
-  await page.keyboard.up('w');
-  await expect(page.getByTestId('interrupted')).toBeVisible();
-  expect(await stop.boundingBox()).toEqual(before);
-});
+for (const [width, height] of [
+  [390, 844],
+  [768, 1024],
+  [844, 390],
+  [1024, 768],
+  [1280, 800],
+] as const)
+  test(`in a window of ${width} x ${height} the stop stays where it is when control is taken, a note comes or the robot is stopped`, async ({
+    page,
+    world,
+  }) => {
+    await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
+    await world.cli('safety', 'enable', 'r1', '--wait');
+    await page.setViewportSize({ width, height });
+    await page.goto('/robots/r1/manual');
+    await live(page);
+    await expect(page.getByRole('button', { name: 'Take control' })).toBeVisible();
+    const stop = page.getByTestId('big-stop');
+    const before = await stop.boundingBox();
+    const stays = async () => {
+      await expect(stop).toBeInViewport({ ratio: 1 });
+      expect(await stop.boundingBox()).toEqual(before);
+      expect(await middleIsItsOwn(stop)).toBe(true);
+    };
+    await stays();
+    await takeControl(page, world);
+    await expect(page.getByRole('button', { name: 'Take control' })).toHaveCount(0);
+    await stays();
+    await page.keyboard.down('w');
+    await page.evaluate(() => void window.dispatchEvent(new Event('blur')));
+    await page.keyboard.up('w');
+    await expect(page.getByTestId('interrupted')).toBeVisible();
+    await stays();
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+    await stays();
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await world.cli('stop', 'r1');
+    await expect(page.getByTestId('latched')).toBeVisible();
+    await stays();
+    const [note, s] = [(await page.getByTestId('latched').boundingBox())!, before!];
+    expect(note.y >= s.y + s.height || note.x >= s.x + s.width || note.x + note.width <= s.x).toBe(true);
+    const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
+    await world.cli('stop', 'release', id, '--why', 'test');
+  });
 
 test('the button that turns left is on the left, also where text runs from right to left', async ({ page }) => {
   await page.addInitScript(() => localStorage.setItem('troupe.direction', 'rtl'));
@@ -320,7 +350,7 @@ test('on a tablet neither the note after a stop nor the stick covers a Stop, and
   const stop = page.getByTestId('big-stop');
   await expect(stop).toBeInViewport({ ratio: 1 });
   const [n, s] = [(await note.boundingBox())!, (await stop.boundingBox())!];
-  expect(n.y + n.height).toBeLessThan(s.y);
+  expect(n.y).toBeGreaterThan(s.y + s.height);
 
   const stick = page.getByTestId('stick');
   const under = await stick.evaluate((el) => {

@@ -8,7 +8,10 @@ import { stopRequest } from '../../shell/stopping';
 import { usePage } from '../robot/page';
 import { useManualTexts } from './text';
 
-/** The software stop beside the stick, as big as a hand: pressing it needs no aim. */
+/**
+ * The software stop of the robot, as big as a hand: pressing it needs no aim. Its place is that of the window: it stays
+ * whatever comes, goes or is scrolled on the page.
+ */
 export function BigStop() {
   const t = useManualTexts();
   const { id } = usePage();
@@ -24,7 +27,6 @@ export function BigStop() {
         className="big-stop"
         fw={600}
         size="xl"
-        fullWidth
         aria-disabled={!may}
         data-disabled={!may || undefined}
         leftSection={<IconHandStop size={40} aria-hidden />}

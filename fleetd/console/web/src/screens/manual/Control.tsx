@@ -12,7 +12,7 @@ import {
   ThemeIcon,
   Tooltip,
 } from '@mantine/core';
-import { useIntersection } from '@mantine/hooks';
+import { useIntersection, useMediaQuery } from '@mantine/hooks';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 
@@ -191,7 +191,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
   );
 }
 
-/** The countdown of the lease of this page. Where its place is out of sight, it is below the header of the page. */
+/** The countdown of the lease of this page. Where its place is out of sight, it is below the stop. */
 export function Held({ drive }: { drive: Drive }) {
   const t = useManualTexts();
   const { id, robot } = usePage();
@@ -201,7 +201,8 @@ export function Held({ drive }: { drive: Drive }) {
     return () => clearInterval(timer);
   }, []);
   const until = robot.control?.until_ms ?? 0;
-  const { ref, entry } = useIntersection({ rootMargin: '-64px 0px 0px' });
+  const low = useMediaQuery('(max-height: 32em)', undefined, { getInitialValueInEffect: false });
+  const { ref, entry } = useIntersection({ rootMargin: low ? '-64px 0px 0px' : '-152px 0px 0px' });
   const giveBack = async () => {
     await drive.end();
     toast({ color: 'blue', title: t.gaveBack, message: t.staysHere(id) }, [id]);

@@ -6,7 +6,6 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { unitOf } from '../../live/units';
 import { degrees } from '../../text/time';
 import { usePage } from '../robot/page';
-import { BigStop } from './BigStop';
 import type { Velocity } from './deadman';
 import { Held } from './Control';
 import { type Drive, useDriving } from './drive';
@@ -31,7 +30,6 @@ export function Driving({ drive }: { drive?: Drive }) {
     return (
       <Part title={t.drive} aside={drive && <Held drive={drive} />}>
         {t.noDrive}
-        <BigStop />
       </Part>
     );
   return (
@@ -52,7 +50,6 @@ export function Driving({ drive }: { drive?: Drive }) {
       <Text size="sm" c="dimmed">
         {t.keysHint}
       </Text>
-      <BigStop />
     </Part>
   );
 }

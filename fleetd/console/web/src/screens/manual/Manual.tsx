@@ -8,6 +8,7 @@ import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
 import { PageContext, useDetail, useStale } from '../robot/page';
 import { Acts } from './Acts';
+import { BigStop } from './BigStop';
 import { Control } from './Control';
 import { Drive, useDriving } from './drive';
 import { Driving, Speeds } from './Driving';
@@ -38,7 +39,7 @@ function ManualPage({ id }: { id: string }) {
   useKeyboard(driving);
   useEffect(() => () => void drive?.end(), [drive]);
 
-  // Beside the stop, so that it stays where it is when they come and go.
+  // Beside the stick, so that it stays where it is when they come and go.
   const wide = useMediaQuery('(min-width: 75em)', undefined, { getInitialValueInEffect: false });
   const before = (
     <>
@@ -52,7 +53,8 @@ function ManualPage({ id }: { id: string }) {
   return (
     <PageContext value={{ id, robot, detail: detail.data, stale }}>
       <Stack gap="md">
-        <Group justify="space-between">
+        <BigStop />
+        <Group justify="space-between" className="manual-head">
           <Group>
             <Title order={1} size="h2" dir="auto">
               {t.title(id)}
