@@ -65,7 +65,13 @@ func (o *operatorSetup) awaitRobots(ctx context.Context) error {
 	return nil
 }
 
-// labelRobots gives robots without labels the labels of their story.
+// looks are the display names and colours of the first robots. Those after them go by their ids, in colours that these give.
+var looks = []struct{ name, colour string }{
+	{"Lina", "teal"}, {"Otto", "orange"}, {"Mira", "grape"}, {"Pepe", "lime"}, {"Ada", "pink"}, {"Bruno", "cyan"}, {"Zoe", "yellow"},
+	{"Hugo", "indigo"},
+}
+
+// labelRobots gives robots without labels the labels of their story, and a look.
 func (o *operatorSetup) labelRobots(ctx context.Context) error {
 	robots, err := o.listRobots(ctx)
 	if err != nil {
@@ -75,7 +81,12 @@ func (o *operatorSetup) labelRobots(ctx context.Context) error {
 		if len(r.Labels) > 0 {
 			continue
 		}
-		body := map[string]any{"labels": storyFor(o.stories, i).Labels, "by": operator}
+		labels := map[string]string{}
+		maps.Copy(labels, storyFor(o.stories, i).Labels)
+		if i < len(looks) {
+			labels["name"], labels["colour"] = looks[i].name, looks[i].colour
+		}
+		body := map[string]any{"labels": labels, "by": operator}
 		if _, err := request[view.Robot](ctx, o.fleetd, "PUT", "/robots/"+r.ID+"/labels", nil, body); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -89,10 +90,10 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 			if a := r.Activities; a == nil || !a.Converged || len(a.Assigned) != activities {
 				t.Errorf("%s has the activities %+v, want %d", r.ID, a, activities)
 			}
-			for key, value := range want.Labels {
-				if r.Labels[key] != value {
-					t.Errorf("%s has labels %v, want %v", r.ID, r.Labels, want.Labels)
-				}
+			labels := maps.Clone(want.Labels)
+			labels["name"], labels["colour"] = looks[i].name, looks[i].colour
+			if !maps.Equal(r.Labels, labels) {
+				t.Errorf("%s has labels %v, want %v", r.ID, r.Labels, labels)
 			}
 		}
 	})
