@@ -1,5 +1,5 @@
-// Measures Overview and the list of robots against a large fleet and prints the figures (make console-load). The same
-// pages with a few robots are the floor of what they cost without them:
+// Measures Overview and the list of robots against a large fleet, and Overview with 200 drawn robots, and prints the
+// figures (make console-load). The same pages with a few robots are the floor of what they cost without them:
 //
 //   node e2e/load.mjs http://127.0.0.1:8080 10000 10 http://127.0.0.1:8081 10
 import { chromium } from '@playwright/test';
@@ -154,4 +154,119 @@ for (let m = 1; m <= Number(minutes); m++) {
   await page.waitForTimeout(60_000);
   console.log(`heap after ${m} min: ${round(await heap())} MB (at most 200)`);
 }
+
+await page.context().close();
+
+/** What all processes of the browser computed, in seconds. */
+async function processes(session) {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  return Object.fromEntries(
+    ['renderer', 'GPU'].map((type) => [
+      type,
+      processInfo.filter((p) => p.type === type).reduce((sum, p) => sum + p.cpuTime, 0),
+    ]),
+  );
+}
+
+/** Opens Overview with so many drawn robots: copies of the first one of a small fleet, which perform or are at rest. */
+async function stage(robots, performs) {
+  const context = await browser.newContext({
+    baseURL: floorURL,
+    viewport: { width: 1920, height: 1080 },
+    locale: 'en-GB',
+  });
+  const page = await context.newPage();
+  const bars = (type, text, every, ms) =>
+    Array.from({ length: 120 }, (_, i) => ({
+      type,
+      text: text(i),
+      start_ms: i * every,
+      end_ms: i * every + ms,
+      pointer: '',
+      item: i,
+      lane: 0,
+    }));
+  const lanes = [
+    { of: 'face', name: 'face', bars: bars('face', (i) => ['smile', 'laugh', 'surprised'][i % 3], 1500, 0) },
+    { of: 'head', name: 'head', bars: bars('head', (i) => `yaw ${i % 2 ? 30 : -30}°, pitch 0°`, 1700, 800) },
+    { of: 'led', name: 'led', bars: bars('led', () => 'ear #00aaff breathe every 2400 ms', 3000, 0) },
+    { of: 'say', name: 'say', bars: bars('say', () => '"Good evening"', 2500, 1500) },
+  ];
+  const acts = [{ step: 0, act: 'welcome', start_ms: 0, end_ms: 180_000 }];
+  await page.route('**/api/v1/stories/*/timeline*', (route) =>
+    route.fulfill({ json: { lanes, acts, conflicts: [], length_ms: 180_000 } }),
+  );
+  await page.addInitScript(
+    ([count, performs]) => {
+      const listen = EventSource.prototype.addEventListener;
+      EventSource.prototype.addEventListener = function (name, take, ...more) {
+        if (name !== 'robots' && name !== 'changes') return listen.call(this, name, take, ...more);
+        if (name === 'changes') return;
+        listen.call(this, name, (e) => {
+          const [first] = JSON.parse(e.data).robots;
+          const robots = Array.from({ length: count }, (_, i) => ({
+            ...first,
+            id: `d${i}`,
+            doing: performs ? 'performing' : 'story_ended',
+            alerts: [],
+            auto: performs ? 'idle' : 'stopped',
+            mode: 'ato',
+            presence: { ...first.presence, status: 'online' },
+            ...(performs
+              ? {
+                  story: { id: 'museum', rev: 1 },
+                  act: 'welcome',
+                  act_index: 0,
+                  act_began: new Date(Date.now() - i * 137).toISOString(),
+                }
+              : {}),
+          }));
+          take(new MessageEvent('robots', { data: JSON.stringify({ robots }) }));
+        });
+      };
+    },
+    [robots, performs],
+  );
+  await page.goto('/');
+  await page
+    .getByTestId('card')
+    .nth(robots - 1)
+    .waitFor({ state: 'attached' });
+  await page.waitForTimeout(3000);
+  return page;
+}
+
+const forSeconds = 10;
+for (const [count, performs] of [
+  [Number(floorRobots), false],
+  [Number(floorRobots), true],
+  [200, false],
+  [200, true],
+]) {
+  const page = await stage(count, performs);
+  const session = await browser.newBrowserCDPSession();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const thread = async () =>
+    (await devtools.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+  const [before, began] = [await processes(session), await thread()];
+  await page.waitForTimeout(forSeconds * 1000);
+  const [after, ended] = [await processes(session), await thread()];
+  const share = (seconds) => round((seconds / forSeconds) * 100);
+  const frames = await page.evaluate(
+    (s) =>
+      new Promise((resolve) => {
+        let n = 0;
+        const end = performance.now() + s * 1000;
+        const next = (now) => (now < end ? (n++, requestAnimationFrame(next)) : resolve(n / s));
+        requestAnimationFrame(next);
+      }),
+    forSeconds,
+  );
+  console.log(
+    `${count} drawn robots, ${performs ? 'performing' : 'at rest'}: page ${share(after.renderer - before.renderer)} % of a core (at most 50), its thread ${share(ended - began)} %, drawing ${share(after.GPU - before.GPU)} %, ${round(frames)} frames a second (at least 30)`,
+  );
+  await page.context().close();
+}
+
 await browser.close();

@@ -1,7 +1,18 @@
-import { type CSSProperties, memo } from 'react';
+import { type CSSProperties, memo, useEffect, useRef } from 'react';
 
 import type { UnitKind } from '../contract';
-import { type Drawn, featuresOf, type Features, linesOf, type Over, sentenceOf, useDrawnTexts } from './drawn';
+import { eachBeat, lastBeat } from './beats';
+import {
+  type Drawn,
+  featuresOf,
+  type Features,
+  linesOf,
+  moves,
+  movingAt,
+  type Over,
+  sentenceOf,
+  useDrawnTexts,
+} from './drawn';
 import css from './DrawnRobot.module.css';
 
 interface Props {
@@ -14,22 +25,43 @@ interface Props {
   width?: number;
   /** Beside words that say the same, the picture says nothing to a screen reader. */
   decorative?: boolean;
+  /** Nobody sees it now: nothing of it moves. */
+  still?: boolean;
+}
+
+/** Moves what moves by itself once a beat. Only the styles of the picture change: React draws nothing again. */
+function useBeats(d: Drawn, still: boolean | undefined) {
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const picture = svg.current;
+    if (still || !picture || !moves(d) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    const move = (ms: number) => {
+      for (const [name, value] of Object.entries(movingAt(d, ms))) picture.style.setProperty(name, value);
+    };
+    move(lastBeat());
+    const end = eachBeat(move);
+    return () => {
+      end();
+      for (const name of Object.keys(movingAt(d, 0))) picture.style.removeProperty(name);
+    };
+  }, [d, still]);
+  return svg;
 }
 
 /** A robot as it is now, or as a timeline has it: seen from the front, so its left is on the right. */
-export const DrawnRobot = memo(function DrawnRobot({ of: d, name, bust, width, decorative }: Props) {
+export const DrawnRobot = memo(function DrawnRobot({ of: d, name, bust, width, decorative, still }: Props) {
   const t = useDrawnTexts();
+  const svg = useBeats(d, still);
   const has = (kind: UnitKind) => d.has.includes(kind);
-  const period = d.led?.periodMS && `${Math.max(d.led.periodMS, 200)}ms`;
   const style = {
     width,
     '--robot': d.color && `var(--mantine-color-${d.color}-5)`,
     '--led': has('led') && d.led ? (d.led.color ?? '#ffffff') : undefined,
-    '--period': period,
   } as CSSProperties;
   const sentence = sentenceOf(d, t, name);
   return (
     <svg
+      ref={svg}
       viewBox={bust ? '42 44 76 62' : '12 0 136 164'}
       className={css.robot}
       style={style}

@@ -3,8 +3,8 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
 
 import type { Detail, Robot } from '../api/client';
-import { type Drawn, featuresOf, linesOf, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
-import { actMS, colorOf, drawnOf, following, nextChange, robotColors } from './drawnFrom';
+import { type Drawn, featuresOf, linesOf, moves, movingAt, sentenceOf, useDrawnTexts, wholeBody } from './drawn';
+import { actMS, changesOf, colorOf, drawnOf, following, robotColors } from './drawnFrom';
 import { DrawnRobot } from './DrawnRobot';
 import { cuesOfBars, performedAt } from './performed';
 import { fullName } from './RobotName';
@@ -73,10 +73,9 @@ test('a timeline shows what began and has not been replaced, and speech and driv
   expect(shownAt(lanes, 9000)).toMatchObject({ face: 'laugh' });
 });
 
-test('a drawing is looked at again when the timeline changes, and not after its end', () => {
-  expect(nextChange(lanes, 0)).toBe(100);
-  expect(nextChange(lanes, 2000)).toBe(2500);
-  expect(nextChange(lanes, 4000)).toBeUndefined();
+test('a drawing is looked at again when a bar of the timeline begins or ends, once if several do', () => {
+  expect(changesOf(lanes)).toEqual([0, 100, 500, 1000, 1800, 2000, 2500, 2900, 3000, 4000]);
+  expect(changesOf([{ bars: null }, {}])).toEqual([]);
 });
 
 test('after its last act a story goes on only if it begins again', () => {
@@ -190,4 +189,19 @@ test('a robot keeps its colour; a label gives it another one of the theme', () =
   expect(colorOf({ id: 'r1', labels: {} })).toBe(colorOf({ id: 'r1', labels: { site: 'x' } }));
   expect(colorOf({ id: 'r1', labels: { colour: 'teal' } })).toBe('teal');
   expect(robotColors).toContain(colorOf({ id: 'r1', labels: { colour: 'url(x)' } }));
+});
+
+test('what blinks, breathes and talks changes with the time, and nothing else moves', () => {
+  const body = { has: wholeBody };
+  expect(moves({ ...body, led: { color: '#00aaff', pattern: 'solid' }, face: 'smile' })).toBe(false);
+  const blinks: Drawn = { ...body, led: { color: '#00aaff', pattern: 'blink', periodMS: 400 } };
+  expect(moves(blinks)).toBe(true);
+  expect([0, 100, 200, 300, 400].map((ms) => movingAt(blinks, ms)['--lit'])).toEqual(['1', '1', '0', '0', '1']);
+  const breathes: Drawn = { ...body, led: { color: '#00aaff', pattern: 'breathe', periodMS: 1000 } };
+  expect([0, 500, 1000, 2000].map((ms) => movingAt(breathes, ms)['--lit'])).toEqual(['1', '0.5', '0', '1']);
+  const colours: Drawn = { ...body, led: { pattern: 'rainbow', periodMS: 1000 } };
+  expect(movingAt(colours, 0)['--led-now']).not.toBe(movingAt(colours, 200)['--led-now']);
+  expect(movingAt(blinks, 0)['--led-now']).toBe('');
+  expect(moves({ ...body, says: 'Hello' })).toBe(true);
+  expect(moves({ has: ['led'], says: 'Hello' })).toBe(false);
 });

@@ -40,6 +40,35 @@ export interface Drawn {
 /** Every part that can be drawn, for a preview without a robot. */
 export const wholeBody: readonly UnitKind[] = ['speaker', 'face', 'led', 'head', 'drive'];
 
+/** Whether something of a drawing moves by itself. */
+export const moves = ({ has, led, says, sound, drive }: Drawn): boolean =>
+  (has.includes('led') && !!led?.pattern && led.pattern !== 'solid') ||
+  (has.includes('face') && !!says) ||
+  !!sound ||
+  (has.includes('drive') && !!(drive?.forward || drive?.left));
+
+/** ms of one turn of each pattern, if the robot says nothing else. */
+const periods = { solid: 0, blink: 1000, breathe: 4800, rainbow: 3000 };
+
+const rainbow = ['#ff4d4d', '#ffc14d', '#5bd75b', '#4db8ff', '#b366ff'];
+
+/** From 0 to 1 and back. */
+const upAndDown = (share: number) => 1 - Math.abs(1 - 2 * share);
+
+/** What moves by itself in a drawing at a time, as variables of its style. */
+export function movingAt({ led }: Drawn, ms: number): Record<'--lit' | '--led-now' | '--mouth' | '--wave', string> {
+  const pattern = led?.pattern ?? 'solid';
+  const given = Math.max(led?.periodMS ?? 0, led?.periodMS ? 200 : 0) * (pattern === 'breathe' ? 2 : 1);
+  const period = given || periods[pattern];
+  const share = period ? (ms % period) / period : 0;
+  return {
+    '--lit': String(pattern === 'blink' ? (share < 0.5 ? 1 : 0) : pattern === 'breathe' ? 1 - upAndDown(share) : 1),
+    '--led-now': pattern === 'rainbow' ? rainbow[Math.floor(share * rainbow.length)]! : '',
+    '--mouth': String(0.35 + 0.8 * upAndDown((ms % 600) / 600)),
+    '--wave': ms % 1000 < 500 ? '1' : '0.1',
+  };
+}
+
 /** The parts of a face. */
 export interface Features {
   eyes: 'open' | 'wide' | 'half' | 'arcs' | 'up' | 'wink' | 'cross';

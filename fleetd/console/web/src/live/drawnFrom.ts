@@ -12,12 +12,9 @@ export interface Lane {
   bars?: readonly Bar[] | null;
 }
 
-/** When a timeline shows something else than at ms: the next beginning or end of a bar; undefined if nothing follows. */
-export function nextChange(lanes: readonly Lane[], ms: number): number | undefined {
-  const all = lanes.flatMap((l) => (l.bars ?? []).flatMap((b) => [b.start_ms, b.end_ms]));
-  const later = all.filter((t) => t > ms);
-  return later.length > 0 ? Math.min(...later) : undefined;
-}
+/** When a timeline may show something else than before: the beginnings and ends of its bars, in order. */
+export const changesOf = (lanes: readonly Lane[]): number[] =>
+  [...new Set(lanes.flatMap((l) => (l.bars ?? []).flatMap((b) => [b.start_ms, b.end_ms])))].sort((a, b) => a - b);
 
 /** The act that follows the one at a place. After the last one there is only one if the story begins again. */
 export const following = <Act>(acts: readonly Act[], place: number, loops: boolean): Act | undefined =>

@@ -1,3 +1,4 @@
+import { memo, useCallback } from 'react';
 import { useNavigate } from 'react-router';
 
 import { usePoints } from '../../api/points';
@@ -18,6 +19,7 @@ const [margin, leastWide, leastHigh] = [1.5, 8, 4];
 export function FloorPlan({ site, robots }: { site: string; robots: readonly Placed[] }) {
   const t = useStageTexts();
   const go = useNavigate();
+  const open = useCallback((id: string) => void go(`/robots/${encodeURIComponent(id)}`), [go]);
   // Robots on one map have the same places; those of the first one stand for all.
   const points = usePoints(robots[0]?.id ?? '').data?.points ?? [];
   const places = points.flatMap((p) => (p.at && onPlan(p.at) ? [{ name: p.name, ...p.at }] : []));
@@ -60,42 +62,53 @@ export function FloorPlan({ site, robots }: { site: string; robots: readonly Pla
           </text>
         </g>
       ))}
-      {robots.map((x) => {
-        const { x_m, y_m, theta_rad } = x.body.at;
-        const tone = toneOf(x);
-        return (
-          <g
-            key={x.id}
-            transform={`translate(${x_m} ${-y_m})`}
-            opacity={tone === 'away' ? 0.45 : undefined}
-            onClick={() => void go(`/robots/${encodeURIComponent(x.id)}`)}
-            cursor="pointer"
-          >
-            <path
-              d={`M${r * 1.7} 0 L${r * 0.4} ${r * 0.9} L${r * 0.4} ${-r * 0.9}z`}
-              transform={`rotate(${(-theta_rad * 180) / Math.PI})`}
-              fill={`var(--mantine-color-${colorOf(x)}-7)`}
-            />
-            <circle r={r} fill={`var(--mantine-color-${colorOf(x)}-5)`} />
-            {(tone === 'stopped' || tone === 'attention') && (
-              <circle
-                r={r * 1.5}
-                strokeWidth={r / 4}
-                className={css.halt}
-                strokeDasharray={tone === 'stopped' ? undefined : `${r / 2}`}
-              />
-            )}
-            <text x={r * 1.4} y={-r * 0.9} fontSize={r * 1.6} className={css.words}>
-              {robotName(x)}
-              {robotName(x) !== x.id && (
-                <tspan dx={r / 2} fontSize={r * 1.3} className={css.place}>
-                  {x.id}
-                </tspan>
-              )}
-            </text>
-          </g>
-        );
-      })}
+      {robots.map((x) => (
+        <RobotOnPlan key={x.id} of={x} r={r} open={open} />
+      ))}
     </svg>
   );
 }
+
+interface OnPlan {
+  of: Placed;
+  /** The radius of its circle, in metres. */
+  r: number;
+  open: (id: string) => void;
+}
+
+/** One robot where it is. It is drawn again only if it changed. */
+const RobotOnPlan = memo(function RobotOnPlan({ of: x, r, open }: OnPlan) {
+  const { x_m, y_m, theta_rad } = x.body.at;
+  const tone = toneOf(x);
+  return (
+    <g
+      transform={`translate(${x_m} ${-y_m})`}
+      opacity={tone === 'away' ? 0.45 : undefined}
+      onClick={() => open(x.id)}
+      cursor="pointer"
+    >
+      <path
+        d={`M${r * 1.7} 0 L${r * 0.4} ${r * 0.9} L${r * 0.4} ${-r * 0.9}z`}
+        transform={`rotate(${(-theta_rad * 180) / Math.PI})`}
+        fill={`var(--mantine-color-${colorOf(x)}-7)`}
+      />
+      <circle r={r} fill={`var(--mantine-color-${colorOf(x)}-5)`} />
+      {(tone === 'stopped' || tone === 'attention') && (
+        <circle
+          r={r * 1.5}
+          strokeWidth={r / 4}
+          className={css.halt}
+          strokeDasharray={tone === 'stopped' ? undefined : `${r / 2}`}
+        />
+      )}
+      <text x={r * 1.4} y={-r * 0.9} fontSize={r * 1.6} className={css.words}>
+        {robotName(x)}
+        {robotName(x) !== x.id && (
+          <tspan dx={r / 2} fontSize={r * 1.3} className={css.place}>
+            {x.id}
+          </tspan>
+        )}
+      </text>
+    </g>
+  );
+});

@@ -1,23 +1,23 @@
 import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { IconMap2 } from '@tabler/icons-react';
-import { type CSSProperties, useMemo, useState } from 'react';
+import { type CSSProperties, memo, useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
-import { drawnOf } from '../../live/drawnFrom';
-import { DrawnRobot } from '../../live/DrawnRobot';
+import { eachBeat } from '../../live/beats';
 import { useNameOf } from '../../live/entries';
 import { performing, type Tone } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
-import { fullName, RobotName } from '../../live/RobotName';
+import { PlayedRobot } from '../../live/PlayedRobot';
+import { RobotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
-import { useActing } from '../../live/timeline';
+import { type Acting, useActing } from '../../live/timeline';
 import { useSchedules } from '../schedules/api';
 import { useActionText } from '../schedules/words';
 import { nextSchedule, type Queued } from './coming';
 import { lookFirst } from './first';
 import { FloorPlan } from './FloorPlan';
-import { byMap, bySite, isPlaced, maxDrawn, maxOnPlan, type SiteGroup } from './stage';
+import { byMap, bySite, isPlaced, maxDrawn, maxOnPlan, type SiteGroup, turnOf } from './stage';
 import css from './Stage.module.css';
 import { useStageTexts } from './stageText';
 import { useQueues } from './useQueues';
@@ -32,7 +32,7 @@ export function Stage({ fleet }: { fleet: readonly Robot[] }) {
   const queues = useQueues(draws);
   if (fleet.length === 0) return null;
   return (
-    <section className={css.sites} aria-label={t.stage}>
+    <section className={css.sites} aria-label={t.stage} style={turnOf(fleet.length)}>
       {groups.map((g) => (
         <Site key={g.site} group={g} only={groups.length === 1} draws={draws} troubled={troubled} queues={queues} />
       ))}
@@ -130,8 +130,10 @@ export function ToneLine({ tones, total, site }: { tones: Record<Tone, number>; 
   );
 }
 
+const none: readonly Queued[] = [];
+
 /** One robot: its picture, its name, what it plays, how far it is, and what follows. */
-function RobotCard({ r, queue = [] }: { r: Robot; queue?: readonly Queued[] }) {
+const RobotCard = memo(function RobotCard({ r, queue = none }: { r: Robot; queue?: readonly Queued[] }) {
   const t = useStageTexts();
   const about = useAbout();
   const [story, act, activity] = [useNameOf('story'), useNameOf('act'), useNameOf('activity')];
@@ -143,7 +145,7 @@ function RobotCard({ r, queue = [] }: { r: Robot; queue?: readonly Queued[] }) {
   return (
     <Card withBorder p="sm" className={css.card} data-testid="card">
       <div className={css.picture}>
-        <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={fullName(r)} />
+        <PlayedRobot robot={r} acting={acting} />
       </div>
       <Stack gap={4} miw={0} flex={1}>
         <RobotName id={r.id} link size="md" />
@@ -185,7 +187,7 @@ function RobotCard({ r, queue = [] }: { r: Robot; queue?: readonly Queued[] }) {
       </Stack>
     </Card>
   );
-}
+});
 
 /** What comes to a robot, and when: the rollouts that it waits for, in their order, and its next schedule. */
 function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
@@ -220,21 +222,22 @@ function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
   );
 }
 
-/** How far the act is. The browser moves it: nothing is computed until the robot reports its next act. */
-function ActBar({ r, acting: { ms, span } }: { r: Robot; acting: ReturnType<typeof useActing> }) {
-  if (!span || ms === undefined) return <div className={css.track} aria-hidden />;
-  const length = Math.max(span.end_ms - span.start_ms, 1);
+/** How far the act is; it moves once a second. */
+function ActBar({ r, acting: { ms, span } }: { r: Robot; acting: Acting }) {
+  const bar = useRef<HTMLDivElement>(null);
+  const length = span && Math.max(span.end_ms - span.start_ms, 1);
+  const runs = r.auto === 'idle';
+  useEffect(() => {
+    if (!bar.current || !length || ms === undefined) return;
+    const { style } = bar.current;
+    const began = performance.now() - ms;
+    const move = () => (style.transform = `scaleX(${Math.min(1, (performance.now() - began) / length)})`);
+    move();
+    return runs ? eachBeat(move, 10) : undefined;
+  }, [r.act_index, r.act_began, length, runs]);
   return (
     <div className={css.track} aria-hidden>
-      <MovingBar key={`${r.act_index} ${r.act_began} ${span.start_ms} ${length}`} ms={ms} length={length} />
+      {length && ms !== undefined && <div ref={bar} className={css.bar} />}
     </div>
   );
-}
-
-/** The bar of one act. It keeps the style of its first drawing: another duration would let an animation that runs jump. */
-function MovingBar({ ms, length }: { ms: number; length: number }) {
-  const [style] = useState(
-    () => ({ '--at': Math.min(1, ms / length), '--left': `${Math.max(0, length - ms)}ms` }) as CSSProperties,
-  );
-  return <div className={css.bar} style={style} />;
 }

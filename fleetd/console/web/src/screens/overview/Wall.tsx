@@ -1,13 +1,12 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { memo, useEffect, useState } from 'react';
 
 import type { Robot } from '../../api/client';
-import { drawnOf } from '../../live/drawnFrom';
-import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
-import { fullName, RobotName } from '../../live/RobotName';
+import { PlayedRobot } from '../../live/PlayedRobot';
+import { RobotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
@@ -18,6 +17,7 @@ import type { Counts } from './counts';
 import { useOwnOf, useWhyOf } from './LookFirst';
 import { LastEvents } from './Panels';
 import { useOverviewTexts } from './text';
+import { turnOf } from './stage';
 import { Tones } from './Tones';
 
 /** So many robots have a tile; the rest are counted. */
@@ -54,7 +54,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
       <Tones counts={counts} large />
       <div className="wall">
         <section aria-label={t.robotsTitle}>
-          <div className="wall-tiles">
+          <div className="wall-tiles" style={turnOf(all.length)}>
             {all.slice(0, tiles).map((r) => (
               <Tile key={r.id} r={r} />
             ))}
@@ -74,7 +74,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
   );
 }
 
-function Tile({ r }: { r: Robot }) {
+const Tile = memo(function Tile({ r }: { r: Robot }) {
   const p = performing(r);
   const about = useAbout();
   const why = useWhyOf();
@@ -89,7 +89,7 @@ function Tile({ r }: { r: Robot }) {
     >
       <Group wrap="nowrap" gap="sm" align="center">
         <div style={{ flex: '0 0 124px' }}>
-          <DrawnRobot of={drawnOf(r, { shown: acting.shown })} name={fullName(r)} />
+          <PlayedRobot robot={r} acting={acting} />
         </div>
         <div style={{ minWidth: 0, flex: 1 }}>
           <Group justify="space-between" wrap="nowrap" gap="xs">
@@ -106,7 +106,7 @@ function Tile({ r }: { r: Robot }) {
       </Group>
     </Card>
   );
-}
+});
 
 /** The time of day at fleetd. */
 function Clock() {

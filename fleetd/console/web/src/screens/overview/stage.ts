@@ -1,11 +1,19 @@
+import type { CSSProperties } from 'react';
+
 import type { Robot } from '../../api/client';
 import { type Tone, toneOf } from '../../live/performing';
 
 /** Up to so many robots that need nobody are drawn, one card each; of more, only their number is shown. */
-export const maxDrawn = 60;
+export const maxDrawn = 200;
 
 /** Up to so many robots are on a floor plan. */
 export const maxOnPlan = 200;
+
+/** Of so many robots that are drawn, heads turn smoothly; of more, at once, since the browser draws as long as one turns. */
+const smooth = 12;
+
+/** The style of what draws so many robots. */
+export const turnOf = (count: number) => (count > smooth ? { '--turn': '0s' } : undefined) as CSSProperties | undefined;
 
 /** The robots of a site by what they do. */
 export interface SiteGroup {

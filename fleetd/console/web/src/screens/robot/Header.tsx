@@ -3,11 +3,11 @@ import { IconDeviceGamepad2, IconFileDownload, IconHandStop, IconTag } from '@ta
 import { useState } from 'react';
 import { Link } from 'react-router';
 
-import { colorLabel, drawnOf, nameLabel } from '../../live/drawnFrom';
-import { DrawnRobot } from '../../live/DrawnRobot';
+import { colorLabel, nameLabel } from '../../live/drawnFrom';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
-import { fullName, robotName } from '../../live/RobotName';
+import { PlayedRobot } from '../../live/PlayedRobot';
+import { robotName } from '../../live/RobotName';
 import { useActing } from '../../live/timeline';
 import { texts } from '../../text/language';
 import { usePresenceWords } from '../../text/terms';
@@ -79,10 +79,7 @@ export function Header() {
     <Card withBorder padding="md">
       <div className="robot-head">
         <div className="robot-head-picture">
-          <DrawnRobot
-            of={drawnOf(robot, { caps: detail?.caps, state: detail?.state, shown: acting.shown })}
-            name={fullName(robot)}
-          />
+          <PlayedRobot robot={robot} acting={acting} caps={detail?.caps} state={detail?.state} />
         </div>
         <Stack gap="sm" miw={0}>
           <Group gap="sm" align="center" wrap="wrap">
