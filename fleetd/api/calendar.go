@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,9 +130,10 @@ const calendarRight = auth.Assign | auth.Command
 func (s *server) sites(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-sites", Method: http.MethodGet, Path: "/sites", Tag: "schedules", Right: auth.View,
-		Summary:     "List sites with their opening hours, maintenance windows and maps",
-		Description: "Also those that fleetd knows only as the label site of robots: then zone is empty.",
-		Use:         "site list",
+		Summary: "List sites with their opening hours, maintenance windows and maps",
+		Description: "Also those that fleetd knows only as the label site of robots: then zone is empty. The map of robots without a site is " +
+			"that of -.",
+		Use: "site list",
 		Columns: "SITE id | ROBOTS robots | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | " +
 			"CLOSING CloseText()",
 		None: "no site has hours or windows yet: fleetd site hours SITE",
@@ -154,8 +156,8 @@ func (s *server) sites(t *operation.Table) {
 			sites[m.Site] = one
 		}
 		for _, r := range visible(in.principal, s.View.Robots()) {
-			if id := r.Labels[auth.SiteLabel]; id != "" {
-				one := sites[id]
+			id := cmp.Or(r.Labels[auth.SiteLabel], site.None)
+			if one, known := sites[id]; known || id != site.None {
 				one.ID = id
 				one.Robots++
 				sites[id] = one

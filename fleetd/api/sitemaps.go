@@ -38,7 +38,7 @@ func (s *server) siteMaps(t *operation.Table) {
 		ID: "put-site-map", Method: http.MethodPut, Path: "/sites/{id}/map", Tag: "schedules", Right: auth.Edit,
 		Summary: "Set the map of a site, which is drawn behind its robots",
 		Description: "PNG, or PGM as ROS saves maps, of at most 16 MiB and 16777216 pixels; fleetd keeps it as a PNG. The parameters are " +
-			"those of the YAML file that ROS saves beside it.",
+			"those of the YAML file that ROS saves beside it. The map of site - is that of robots without a site.",
 		Audit:   audit.ActionSiteMap,
 		Example: "site map set berlin map.yaml",
 		MaxBody: score.MaxAsset,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,8 @@ func (sh *shell) siteMapSetCommand() *cobra.Command {
 		Use: "set SITE FILE", Short: "set the map of a site from a map of ROS (YAML beside a PGM or PNG), or from an image",
 		Long: `Set the image of a site's floor, which the console draws behind its robots and places. FILE is the YAML
 file that ROS saves with a map: its image, resolution, origin and negate are read. FILE may also be the image, PNG or PGM,
-if --resolution says how many metres a pixel is, and --origin where its lower left corner lies.`,
+if --resolution says how many metres a pixel is, and --origin where its lower left corner lies. SITE - is for robots
+without a site.`,
 		Example: "  fleetd site map set berlin map.yaml\n  fleetd site map set berlin hall.png --resolution 0.02 --origin -10,-4",
 		Args:    cobra.ExactArgs(2),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
@@ -118,9 +120,12 @@ func (sh *shell) setSiteMap(ctx context.Context, id, path string, f siteMapFlags
 func (sh *shell) siteMapGetCommand() *cobra.Command {
 	var into string
 	c := &cobra.Command{
-		Use: "get SITE", Short: "download the image of a site's map, a PNG", Args: exactlyOne,
-		Example: "  fleetd site map get berlin --out berlin.png",
+		Use: "get SITE", Short: "print where the map of a site lies, or download its image, a PNG", Args: exactlyOne,
+		Example: "  fleetd site map get berlin\n  fleetd site map get berlin --out berlin.png",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if into == "" {
+				return sh.printSiteMap(cmd.Context(), args[0])
+			}
 			r := sh.request("get-site-map", given{"id": args[0]})
 			body, err := sh.download(cmd.Context(), r, score.MaxAsset, "a map")
 			if err != nil {
@@ -132,7 +137,28 @@ func (sh *shell) siteMapGetCommand() *cobra.Command {
 			return sh.show(map[string]any{"file": into, "bytes": len(body)}, func(w io.Writer) { fmt.Fprintf(w, "%s: %d bytes\n", into, len(body)) })
 		}),
 	}
-	c.Flags().StringVar(&into, "out", "", "file to download it to")
-	_ = c.MarkFlagRequired("out")
+	c.Flags().StringVar(&into, "out", "", "file to download the image to")
 	return c
+}
+
+func (sh *shell) printSiteMap(ctx context.Context, id string) error {
+	var all api.SiteList
+	if err := sh.call(ctx, sh.request("list-sites", given{}).http(), &all); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all.Sites, func(s api.Site) bool { return s.ID == id && s.Map != nil })
+	if i < 0 {
+		return fmt.Errorf("site %s has no map: fleetd site map set %[1]s FILE", id)
+	}
+	m := all.Sites[i].Map
+	return sh.show(m, func(w io.Writer) {
+		fmt.Fprintf(w, "map of site %s: %d x %d pixels, %.2f x %.2f m, %v m a pixel\n", id, m.Width, m.Height,
+			float64(m.Width)*m.ResolutionM, float64(m.Height)*m.ResolutionM, m.ResolutionM)
+		fmt.Fprintf(w, "lower left corner at %v, %v m, turned by %v rad\n", m.XM, m.YM, m.ThetaRad)
+		if m.MapSHA256 != "" {
+			fmt.Fprintf(w, "of the robots' map %s\n", m.MapSHA256)
+		}
+		fmt.Fprintf(w, "image: %d bytes, sha256 %s\n", m.Size, m.SHA256)
+		fmt.Fprintf(w, "set %s by %s\n", m.Changed.Time().UTC().Format(time.RFC3339), m.By)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/site"
 )
 
 func TestMapOfASite(t *testing.T) {
@@ -76,6 +77,25 @@ func TestMapOfASite(t *testing.T) {
 		w.must("GET", "/sites", nil, &list)
 		if len(list.Sites) != 0 || get("").Code != 404 {
 			t.Errorf("a deleted map is there: %+v", list.Sites)
+		}
+	})
+}
+
+func TestRobotsWithoutASiteHaveAMap(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.robot("r2")
+		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "lobby"}}, nil)
+		w.must("PUT", "/sites/-/map?resolution_m=0.5", "P5 1 1 255\n0", nil)
+		var list api.SiteList
+		w.must("GET", "/sites", nil, &list)
+		if len(list.Sites) != 2 || list.Sites[0].ID != site.None || list.Sites[0].Robots != 1 || list.Sites[0].Map == nil || list.Sites[1].Map != nil {
+			t.Errorf("the sites are %+v", list.Sites)
+		}
+		w.must("DELETE", "/sites/-/map", nil, nil)
+		list = api.SiteList{}
+		if w.must("GET", "/sites", nil, &list); len(list.Sites) != 1 {
+			t.Errorf("robots without a site and a map have one: %+v", list.Sites)
 		}
 	})
 }

@@ -16,6 +16,9 @@ import (
 	"troupe/schema/score"
 )
 
+// None stands for a site where robots without one have a map.
+const None = "-"
+
 // Map says where the image of a site's floor lies. Coordinates are those in which its robots say where they are.
 type Map struct {
 	ResolutionM float64 `json:"resolution_m" doc:"metres of one pixel"`

@@ -1,6 +1,6 @@
 import type { Route } from '@playwright/test';
 
-import { accessible, colors, expect, live, matrix, test } from './world';
+import { accessible, colors, expect, inShard, live, matrix, test } from './world';
 
 test('each number is a link to the robots that it counts, and there are no zeros', async ({ page, world }) => {
   await page.goto('/');
@@ -43,27 +43,34 @@ test('each robot that performs has a picture with its sentence, its name, its ac
   await world.cli('robot', 'label', 'r1', 'name-', 'colour-');
 });
 
-test('the floor plan has the robots where they are', async ({ page }) => {
-  await page.goto('/');
-  await live(page);
-  await page.getByRole('button', { name: 'Floor plan' }).first().click();
-  await expect(page.getByTestId('floor-plan').first()).toHaveAccessibleName(/at -?\d+\.\d, -?\d+\.\d m/);
-  await accessible(page);
-});
+for (const scheme of inShard('light' as const, 'dark' as const))
+  test(`the floor plan has the robots where they are, and is accessible in ${scheme} colours`, async ({ page }) => {
+    await colors(page, scheme);
+    await page.goto('/');
+    await live(page);
+    for (const plan of await page.getByRole('button', { name: 'Floor plan' }).all()) await plan.click();
+    await expect(page.getByTestId('floor-plan').first()).toHaveAccessibleName(/at -?\d+\.\d, -?\d+\.\d m/);
+    await accessible(page);
+  });
+
+/** A map of 16 x 12 pixels as ROS saves it. */
+const rosFiles = [
+  {
+    name: 'map.yaml',
+    mimeType: 'text/yaml',
+    buffer: Buffer.from('image: map.pgm\nresolution: 0.5\norigin: [-4, -3, 0]\nnegate: 0\n'),
+  },
+  { name: 'map.pgm', mimeType: 'image/x-portable-graymap', buffer: Buffer.from('P5 16 12 255\n' + '0'.repeat(192)) },
+];
 
 test('a site has a map behind its robots: set in Places from the files of ROS, drawn at its scale, removed', async ({
   page,
   world,
 }) => {
   await world.cli('robot', 'label', 'r1', 'site=hall-e2e');
-  const yaml = 'image: map.pgm\nresolution: 0.5\norigin: [-4, -3, 0]\nnegate: 0\n';
-  const files = [
-    { name: 'map.yaml', mimeType: 'text/yaml', buffer: Buffer.from(yaml) },
-    { name: 'map.pgm', mimeType: 'image/x-portable-graymap', buffer: Buffer.from('P5 16 12 255\n' + '0'.repeat(192)) },
-  ];
   await page.goto('/places?robot=r1');
   await live(page);
-  const choose = () => page.locator('input[type=file]').setInputFiles(files);
+  const choose = () => page.locator('input[type=file]').setInputFiles(rosFiles);
   await expect(page.getByTestId('site-map')).toHaveText('This site has no map.');
   await choose();
   await expect(page.getByLabel('Left edge x, metres')).toHaveValue('-4');
@@ -94,6 +101,26 @@ test('a site has a map behind its robots: set in Places from the files of ROS, d
   await asked.getByRole('button', { name: 'Remove the map' }).click();
   await expect(page.getByTestId('site-map')).toHaveText('This site has no map.');
   await world.cli('robot', 'label', 'r1', 'site-');
+});
+
+test('robots without a site have a map, too, and the command line prints where it lies', async ({ page, world }) => {
+  await world.cli('robot', 'label', 'r1', 'site-');
+  await page.goto('/places?robot=r1');
+  await live(page);
+  await expect(page.getByTestId('site-map')).toHaveText('They have no map.');
+  await page.locator('input[type=file]').setInputFiles(rosFiles);
+  await page.getByRole('button', { name: 'Set the map' }).click();
+  await expect(page.getByTestId('site-map')).toHaveText('8.0 × 6.0 m');
+  const printed = await world.cli('site', 'map', 'get', '-');
+  expect(printed).toContain('map of site -: 16 x 12 pixels, 8.00 x 6.00 m, 0.5 m a pixel');
+  expect(printed).toContain('lower left corner at -4, -3 m, turned by 0 rad');
+
+  await page.goto('/');
+  await live(page);
+  const without = page.getByTestId('site').filter({ hasText: 'Without a site' });
+  await without.getByRole('button', { name: 'Floor plan' }).click();
+  await expect(without.getByTestId('floor-map')).toHaveAttribute('width', '8');
+  await world.cli('site', 'map', 'delete', '-');
 });
 
 test('a card says what comes to its robot: the rollout that it waits for and the next schedule', async ({

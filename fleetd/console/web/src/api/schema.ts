@@ -2259,7 +2259,7 @@ export interface paths {
         };
         /**
          * List sites with their opening hours, maintenance windows and maps
-         * @description Also those that fleetd knows only as the label site of robots: then zone is empty.
+         * @description Also those that fleetd knows only as the label site of robots: then zone is empty. The map of robots without a site is that of -.
          */
         get: operations["list-sites"];
         put?: never;
@@ -2306,7 +2306,7 @@ export interface paths {
         get: operations["get-site-map"];
         /**
          * Set the map of a site, which is drawn behind its robots
-         * @description PNG, or PGM as ROS saves maps, of at most 16 MiB and 16777216 pixels; fleetd keeps it as a PNG. The parameters are those of the YAML file that ROS saves beside it.
+         * @description PNG, or PGM as ROS saves maps, of at most 16 MiB and 16777216 pixels; fleetd keeps it as a PNG. The parameters are those of the YAML file that ROS saves beside it. The map of site - is that of robots without a site.
          */
         put: operations["put-site-map"];
         post?: never;

@@ -70,9 +70,9 @@ const height = 300;
 function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void }) {
   const t = useManualTexts();
   const { id, detail, robot } = usePage();
-  const site = robot.labels.site;
+  const site = robot.labels.site ?? '';
   const map = useSiteMap(site, robot.body?.at ? (robot.body.at.map_sha256 ?? '') : undefined);
-  const image = useImage(map && site ? imageOf(site, map) : undefined);
+  const image = useImage(map ? imageOf(site, map) : undefined);
   const figures = useDriving((s) => s.figures);
   const path = useDriving((s) => s.path);
   const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];

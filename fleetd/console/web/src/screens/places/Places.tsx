@@ -132,7 +132,7 @@ export default function Places() {
           />
         </Group>
       )}
-      {site && <SiteMapForm key={site} site={site} />}
+      {robot && <SiteMapForm key={site} site={site} />}
       {dialog && (
         <GivePoints
           robot={robot}

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
-import { putSiteMap, sitesKey, useSiteMap } from '../../api/sites';
+import { noSite, putSiteMap, sitesKey, useSiteMap } from '../../api/sites';
 import { rosMapOf } from '../../live/floorMap';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
@@ -25,7 +25,7 @@ interface Chosen {
   turned: number;
 }
 
-/** The map of a site: what it is, another one from files, and none. */
+/** The map of a site, or of robots without one: what it is, another one from files, and none. */
 export function SiteMapForm({ site }: { site: string }) {
   const t = usePlacesTexts();
   const map = useSiteMap(site);
@@ -96,14 +96,14 @@ export function SiteMapForm({ site }: { site: string }) {
       </Text>
       <Group>
         <Text size="sm" data-testid="site-map">
-          {map ? t.mapIs(metres(map.width), metres(map.height)) : t.mapNone}
+          {map ? t.mapIs(metres(map.width), metres(map.height)) : site ? t.mapNone : t.mapNoneHere}
         </Text>
         {map && may && (
           <>
             <Button size="compact-sm" variant="default" onClick={() => setRemoving(true)}>
               {t.mapRemove}
             </Button>
-            <CommandLine compact lines={[lineOf('delete-site-map', { path: { id: site } })]} />
+            <CommandLine compact lines={[lineOf('delete-site-map', { path: { id: site || noSite } })]} />
           </>
         )}
       </Group>
@@ -132,7 +132,9 @@ export function SiteMapForm({ site }: { site: string }) {
             >
               {t.mapSet}
             </Button>
-            <CommandLine lines={[lineOf('put-site-map', { path: { id: site }, query, file: chosen.image.name })]} />
+            <CommandLine
+              lines={[lineOf('put-site-map', { path: { id: site || noSite }, query, file: chosen.image.name })]}
+            />
           </Group>
         </>
       )}
@@ -147,7 +149,7 @@ function RemoveDialog({ site, onClose }: { site: string; onClose: () => void }) 
   const t = usePlacesTexts();
   const queries = useQueryClient();
   const [text, setText] = useState('');
-  const path = { id: site };
+  const path = { id: site || noSite };
   const query = { why: text.trim() || undefined };
   const remove = useMutation({
     mutationFn: () => data(api.DELETE('/api/v1/sites/{id}/map', { params: { path, query } })),

@@ -4,7 +4,7 @@ import { useSearchParams } from 'react-router';
 
 import { line } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
-import { useSitesKnown } from '../../api/sites';
+import { noSite, useSitesKnown } from '../../api/sites';
 import { useSites } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
@@ -20,7 +20,7 @@ export function Calendar() {
   const labels = useSites();
   const known = useSitesKnown();
   const [query, setQuery] = useSearchParams();
-  const all = [...new Set([...labels, ...(known.data ?? []).map((s) => s.id)])].sort();
+  const all = [...new Set([...labels, ...(known.data ?? []).map((s) => s.id)])].filter((id) => id !== noSite).sort();
   // The first site stays chosen when one comes before it, which somebody else may have made.
   const first = useRef('');
   if (known.isSuccess) first.current ||= all[0] ?? '';
