@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { Link } from 'react-router';
 
 import { useMay } from '../../api/me';
@@ -16,7 +16,7 @@ import { refreshMs, maxRows, Panel } from './Panels';
 import { useOverviewTexts } from './text';
 
 /** The alerts of these robots, and of rollouts and schedules, which have no robot; those first that nobody has acknowledged. With `show` they have no buttons. */
-export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
+export const AlertPanel = memo(function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
   const t = useOverviewTexts();
   const words = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
@@ -96,4 +96,4 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       {open && <AckDialog alert={open} onClose={() => setOpen(undefined)} />}
     </Panel>
   );
-}
+});

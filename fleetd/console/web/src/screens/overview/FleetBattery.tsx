@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, memo, Suspense } from 'react';
 
 import { api, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
@@ -14,7 +14,7 @@ const every = 5 * 60_000;
 const percent: [number, number] = [0, 100];
 
 /** The batteries of all robots in the last day: the mean, and around it the least and the greatest. */
-export function FleetBattery({ site }: { site: string }) {
+export const FleetBattery = memo(function FleetBattery({ site }: { site: string }) {
   const t = useOverviewTexts();
   const measured = useQuery({
     queryKey: ['overview', 'battery', site],
@@ -53,4 +53,4 @@ export function FleetBattery({ site }: { site: string }) {
       )}
     </Panel>
   );
-}
+});

@@ -1,6 +1,6 @@
 import { Card, Group, List, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { memo, type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import { problemOf } from '../../api/problem';
@@ -67,7 +67,15 @@ const repeatedMS = 10 * 60_000;
 const levelShown = new Set(['warn', 'error', 'safety']);
 
 /** What happened last at a site, or everywhere with an empty one; notable leaves out what robots do all day. */
-export function LastEvents({ site, notable, limit = 20 }: { site: string; notable?: boolean; limit?: number }) {
+export const LastEvents = memo(function LastEvents({
+  site,
+  notable,
+  limit = 20,
+}: {
+  site: string;
+  notable?: boolean;
+  limit?: number;
+}) {
   const t = useOverviewTexts();
   const words = useEventTables();
   const levels: Record<string, string> = useTermWords().EventLevel;
@@ -138,7 +146,7 @@ export function LastEvents({ site, notable, limit = 20 }: { site: string; notabl
       </Table>
     </Panel>
   );
-}
+});
 
 /** The messages that fleetd receives in a second, from two of its statuses. */
 function useRate(): number | undefined {
