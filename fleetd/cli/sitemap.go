@@ -143,7 +143,8 @@ func (sh *shell) siteMapGetCommand() *cobra.Command {
 
 func (sh *shell) printSiteMap(ctx context.Context, id string) error {
 	var all api.SiteList
-	if err := sh.call(ctx, sh.request("list-sites", given{}).http(), &all); err != nil {
+	r := sh.request("list-sites", given{})
+	if err := sh.call(ctx, r.http(), &all); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(all.Sites, func(s api.Site) bool { return s.ID == id && s.Map != nil })

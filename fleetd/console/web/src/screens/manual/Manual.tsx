@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react';
 import { Link, useParams } from 'react-router';
 
 import { PerformingBadge } from '../../live/PerformingBadge';
+import { fullName } from '../../live/RobotName';
 import { useRobot } from '../../live/robots';
 import { PageContext, useDetail, useStale } from '../robot/page';
 import { Acts } from './Acts';
@@ -57,7 +58,7 @@ function ManualPage({ id }: { id: string }) {
         <Group justify="space-between" className="manual-head">
           <Group>
             <Title order={1} size="h2" dir="auto">
-              {t.title(id)}
+              {t.title(fullName(robot))}
             </Title>
             <PerformingBadge robot={robot} />
           </Group>

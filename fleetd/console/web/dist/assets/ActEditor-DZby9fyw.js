@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-BFw7cHlL.js";import{v as t}from"./language-BolMkjxx.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

@@ -1,1 +1,0 @@
-import{Tt as e}from"./index-CdamVwSt.js";import{v as t}from"./language-BolMkjxx.js";var n=t(),r=()=>(0,n.jsx)(`span`,{className:`keyboard-only`,"aria-hidden":!0,children:(0,n.jsx)(e,{size:`xs`,children:`/`})});export{r as t};

@@ -1,1 +1,0 @@
-import{Xt as e,rn as t}from"./index-CdamVwSt.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
