@@ -57,8 +57,8 @@ function Site({ group: g, only, draws, troubled, queues }: SiteProps) {
   const well = g.robots.filter((r) => !troubled.has(r.id));
   return (
     <div data-testid="site" className={css.site} style={{ '--wide': Math.min(well.length, 4) } as CSSProperties}>
-      <Group justify="space-between" mb="xs" gap="xs">
-        <Group gap="sm" align="baseline">
+      <Group justify="space-between" align="flex-start" mb="xs" gap="xs" wrap="nowrap">
+        <Group gap="0 var(--mantine-spacing-sm)" align="baseline">
           <Title order={2} size="h4" dir="auto">
             {g.site || (only ? t.stage : t.noSite)}
           </Title>
@@ -68,6 +68,7 @@ function Site({ group: g, only, draws, troubled, queues }: SiteProps) {
           <Button
             size="compact-sm"
             variant="subtle"
+            flex="none"
             leftSection={<IconMap2 size={16} aria-hidden />}
             aria-expanded={plan}
             onClick={() => setPlan(!plan)}
