@@ -7,6 +7,7 @@ import { useMay } from '../../api/me';
 import { useSiteMap } from '../../api/sites';
 import { cornersOf } from '../../live/floorMap';
 import { MapImage } from '../../live/MapImage';
+import { fullName } from '../../live/RobotName';
 import { useRobot, useRobots } from '../../live/robots';
 import { Refused } from '../../shell/Refused';
 import { GivePoints } from './GivePoints';
@@ -18,9 +19,8 @@ export default function Places() {
   const t = usePlacesTexts();
   const mayAssign = useMay('assign');
   const [query, setQuery] = useSearchParams();
-  const ids = useRobots()
-    .map((r) => r.id)
-    .sort();
+  const fleet = [...useRobots()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const ids = fleet.map((r) => r.id);
   const robot = query.get('robot') ?? ids[0] ?? '';
   const [picked, setPicked] = useState<string[]>([]);
   const [dialog, setDialog] = useState<'give' | 'add'>();
@@ -43,7 +43,7 @@ export default function Places() {
         <Select
           label={t.robot}
           searchable
-          data={ids}
+          data={fleet.map((r) => ({ value: r.id, label: fullName(r) }))}
           value={ids.includes(robot) ? robot : null}
           onChange={(v) => {
             setPicked([]);
