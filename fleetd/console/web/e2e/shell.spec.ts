@@ -49,6 +49,28 @@ test('a site that is chosen narrows every list of robots and the stop, until ano
   await expect(stop).toContainText('all, 3');
 });
 
+test('a screen begins at its top wherever the one before was left; the tabs of a robot keep their place', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.goto('/');
+  await live(page);
+  const down = async () => {
+    await page.mouse.move(700, 300);
+    await page.mouse.wheel(0, 250);
+    await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(100);
+  };
+  await down();
+  await page.getByRole('link', { name: 'r1', exact: true }).first().click();
+  await expect(page.getByRole('heading', { name: 'r1', level: 1 })).toBeInViewport();
+  expect(await page.evaluate(() => window.scrollY)).toBe(0);
+  await down();
+  const left = await page.evaluate(() => window.scrollY);
+  await page.getByRole('tab', { name: 'Story' }).click();
+  await expect(page.getByRole('heading', { name: 'The running story' })).toBeVisible();
+  expect(await page.evaluate(() => window.scrollY)).toBe(left);
+});
+
 test('the colours are those of the system, until a person chooses others', async ({ page }) => {
   const shown = (scheme: string) => expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', scheme);
   await page.emulateMedia({ colorScheme: 'dark' });

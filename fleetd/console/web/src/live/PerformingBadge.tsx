@@ -21,6 +21,7 @@ export const usePerformingTexts = texts(
     paused: 'paused',
     paused_by_safety: 'paused by safety',
     pausedToContinue: 'paused: waiting for Continue',
+    released: 'its stop was released',
     story_ended: 'its story has ended',
     no_story: 'has no story',
     manual: 'in manual mode',
@@ -49,6 +50,7 @@ export const usePerformingTexts = texts(
     paused: 'Pause',
     paused_by_safety: 'Pause durch die Sicherheit',
     pausedToContinue: 'Pause: wartet auf „Weiter“',
+    released: 'sein Stopp wurde aufgehoben',
     story_ended: 'seine Geschichte ist zu Ende',
     no_story: 'hat keine Geschichte',
     manual: 'im Handbetrieb',
@@ -77,6 +79,7 @@ export const usePerformingTexts = texts(
     paused: 'en pause',
     paused_by_safety: 'en pause par sécurité',
     pausedToContinue: 'en pause : attend « Continuer »',
+    released: 'son arrêt a été levé',
     story_ended: 'son histoire est finie',
     no_story: 'n’a pas d’histoire',
     manual: 'en manuel',
@@ -122,12 +125,14 @@ export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): st
 
 /** A function that says in words what it is about. */
 export function useAbout(): (of: Performing['of']) => string {
+  const { released } = usePerformingTexts();
   const reasons: Record<string, string> = useReasonTexts();
   const alerts = useAlertWords();
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
     if (typeof of !== 'object') return of ?? '';
+    if ('released' in of) return released;
     if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');
@@ -179,7 +184,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
         ) : (
           <Badge {...look}>{doesText(t, robot)}</Badge>
         )}
-        {terms && (
+        {terms && words !== doesText(t, robot) && (
           <Text span size="xs" c="dimmed">
             {words}
           </Text>

@@ -55,7 +55,7 @@ export interface Performing {
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
   /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
-  of?: string | { reason: string } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
+  of?: string | { reason: string } | { released: true } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -76,8 +76,11 @@ export function performing(r: Robot): Performing {
       return as([['mark', 'not adopted']]);
     case 'waiting_for_release':
       return as([safety, ['mark', 'latched']], stoppedBy(r.latches[0]));
-    case 'needs_reset':
     case 'disabled':
+      // The cause outlasts the stop: "release it first" would contradict the step that is next.
+      if (r.cause === 'latched') return as([safety], { released: true });
+      return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
+    case 'needs_reset':
       return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
     case 'stop_input':
     case 'braking':

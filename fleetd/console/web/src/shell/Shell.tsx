@@ -14,8 +14,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { Suspense, useEffect, useRef } from 'react';
-import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
+import { Suspense, useEffect, useLayoutEffect, useRef } from 'react';
+import { NavLink as RouterLink, Outlet, useLocation, useMatches, useNavigate, useNavigationType } from 'react-router';
 
 import { useMe } from '../api/me';
 import { useSites } from '../live/robots';
@@ -48,6 +48,7 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
     if (signInRequired) void navigate(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
   }, [signInRequired]);
   useEffect(close, [location.pathname]);
+  useBeginAtTop();
 
   return (
     <AppShell
@@ -110,6 +111,18 @@ export function Shell({ screens, send }: ScreensProps & { send: Send }) {
       <Shortcuts screens={screens} />
     </AppShell>
   );
+}
+
+/**
+ * Each screen begins at its top: a robot's page that opens half-way down hides its name and its next step. Another tab
+ * of the same robot keeps its place, and so does a screen to which a person goes back.
+ */
+function useBeginAtTop(): void {
+  const last = useMatches().at(-1);
+  const back = useNavigationType() === 'POP';
+  useLayoutEffect(() => {
+    if (!back) window.scrollTo(0, 0);
+  }, [last?.id, last?.params.id]);
 }
 
 function SearchButton() {

@@ -43,7 +43,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
           <Step done={!stale} name={stale ? t.notConnected : t.steps.connected} />
           <Step done={manual} name={manual ? t.steps.manual : t.notManual}>
             {manual && !drive && !robot.control && (
-              <ActionButton whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.modeSent('ato')]}>
+              <ActionButton whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.leaveAto]}>
                 {t.leaveAto}
               </ActionButton>
             )}
@@ -53,7 +53,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
                 h={48}
                 variant="filled"
                 color="indigo.8"
-                sends={['mode/set', { mode: 'mnl' }, t.modeSent('mnl')]}
+                sends={['mode/set', { mode: 'mnl' }, t.toManual]}
               >
                 {t.toManual}
               </ActionButton>
@@ -67,7 +67,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
                     whyNot={noCommand || (held ? t.stopLatched : '')}
                     explain={held}
                     h={48}
-                    sends={['safety/enable', {}, t.enableSent]}
+                    sends={['safety/enable', {}, t.enable]}
                   >
                     {t.enable}
                   </ActionButton>

@@ -21,7 +21,7 @@ export function LeaveDialog({ drive }: { drive?: Drive }) {
   }, [asks, drive]);
   const leave = async (toAuto: boolean) => {
     await drive?.end();
-    if (toAuto) void send('mode/set', { mode: 'ato' }, t.modeSent('ato'));
+    if (toAuto) void send('mode/set', { mode: 'ato' }, t.leaveAto);
     blocker.proceed?.();
   };
   return (

@@ -157,8 +157,6 @@ export const useManualTexts = texts(
     leaveAto: 'Back to automatic',
     leaveStay: 'Stay in manual',
     leaveNot: 'Keep control',
-    modeSent: (mode: string) => `mode ${mode}`,
-    enableSent: 'let it move',
     close: 'Close',
   },
   {
@@ -327,8 +325,6 @@ export const useManualTexts = texts(
     leaveAto: 'Zurück in die Automatik',
     leaveStay: 'Im Handbetrieb bleiben',
     leaveNot: 'Steuerung behalten',
-    modeSent: (mode: string) => `Modus ${mode}`,
-    enableSent: 'Bewegung freigeben',
     close: 'Schließen',
   },
   {
@@ -488,8 +484,6 @@ export const useManualTexts = texts(
     leaveAto: 'Retour à l’automatique',
     leaveStay: 'Rester en manuel',
     leaveNot: 'Garder le contrôle',
-    modeSent: (mode) => `mode ${mode}`,
-    enableSent: 'autoriser le mouvement',
     close: 'Fermer',
   },
 );

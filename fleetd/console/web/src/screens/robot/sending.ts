@@ -109,11 +109,13 @@ function tellWayOut(robot: string, sent: Sent): void {
   const [t, w] = [useSendingTexts.now(), useWayOutTexts.now()];
   const next = wayOut(r)[0];
   const does = doesText(usePerformingTexts.now(), r);
+  // In manual mode a person lets the robot move to drive it.
+  const driven = r.mode === 'mnl' && r.safety === 'ENABLED' && sent.verb === 'safety/enable';
   notifications.update({
     id: sent.key,
-    color: next ? 'yellow' : 'green',
+    color: next && !driven ? 'yellow' : 'green',
     title: `${sent.label}: ${t.states.SUCCEEDED}`,
-    message: next ? w.notYet(does, stepName(w, next)) : w.performsNow,
+    message: driven ? w.mayDrive : next ? w.notYet(does, stepName(w, next)) : w.performsNow,
     autoClose: next ? 10_000 : 6000,
   });
 }

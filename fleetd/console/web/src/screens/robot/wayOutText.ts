@@ -20,8 +20,7 @@ export const useWayOutTexts = texts(
       report: 'It has not said yet what it does. This takes a few seconds after it connected.',
       stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
       wait: 'It is stopping. This takes a moment.',
-      reset:
-        'Its units take no commands; motors may still hold with power. A reset clears their errors; it does not move yet.',
+      reset: 'Its units take no commands; motors may still hold with power.',
       resetAtRobot: 'A stop input was pressed at the robot. Press the reset button on its body; it does not move yet.',
       enable: 'Make sure that nobody is in its way, then let it move: it can move at once.',
       story: 'It has no story to perform.',
@@ -42,6 +41,7 @@ export const useWayOutTexts = texts(
     /** What to do next, where the text of the step only says what happened. */
     todo: {
       adopt: 'Add it to the fleet.',
+      reset: 'Reset it: this clears the errors of its units. It does not move yet.',
       story: 'Choose a story for it.',
       start: 'Start its story.',
       release: 'Make sure that it is safe, then release the stop.',
@@ -76,6 +76,7 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
     performsNow: 'It performs.',
+    mayDrive: 'It may move. Take control to drive it; “Back to automatic” goes on with its story.',
     causes: { restarted: 'it was restarted' } as Record<string, string>,
     otherMode: (term: string) => `mode ${term || '?'}`,
   },
@@ -95,8 +96,7 @@ export const useWayOutTexts = texts(
       stopInput:
         'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
       wait: 'Er hält an. Das dauert einen Augenblick.',
-      reset:
-        'Seine Einheiten nehmen keine Befehle an; Motoren können unter Strom halten. Das Zurücksetzen löscht ihre Fehler; er bewegt sich noch nicht.',
+      reset: 'Seine Einheiten nehmen keine Befehle an; Motoren können unter Strom halten.',
       resetAtRobot:
         'Am Roboter wurde ein Stopp-Eingang gedrückt. Drücken Sie die Reset-Taste an ihm; er bewegt sich noch nicht.',
       enable: 'Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',
@@ -118,6 +118,7 @@ export const useWayOutTexts = texts(
     },
     todo: {
       adopt: 'Nehmen Sie ihn in die Flotte auf.',
+      reset: 'Setzen Sie ihn zurück: das löscht die Fehler seiner Einheiten. Er bewegt sich noch nicht.',
       story: 'Wählen Sie ihm eine Geschichte.',
       start: 'Starten Sie seine Geschichte.',
       release: 'Sehen Sie nach, dass es sicher ist, und heben Sie dann den Stopp auf.',
@@ -152,6 +153,8 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `Er tritt noch nicht auf: ${does}. Jetzt: ${next}.`,
     performsNow: 'Er tritt auf.',
+    mayDrive:
+      'Er darf sich bewegen. Nehmen Sie die Kontrolle, um ihn zu fahren; mit „Zurück in die Automatik“ macht er mit seiner Geschichte weiter.',
     causes: { restarted: 'er wurde neu gestartet' } as Record<string, string>,
     otherMode: (term: string) => `Modus ${term || '?'}`,
   },
@@ -170,8 +173,7 @@ export const useWayOutTexts = texts(
       report: 'Il n’a pas encore dit ce qu’il fait. Cela prend quelques secondes après sa connexion.',
       stopInput: 'Une entrée d’arrêt est enfoncée sur le robot. Allez voir pourquoi, et déverrouillez-la sur place.',
       wait: 'Il s’arrête. Cela prend un instant.',
-      reset:
-        'Ses unités n’acceptent pas de commandes ; des moteurs peuvent tenir sous tension. La réinitialisation efface leurs erreurs ; il ne bouge pas encore.',
+      reset: 'Ses unités n’acceptent pas de commandes ; des moteurs peuvent tenir sous tension.',
       resetAtRobot:
         'Une entrée d’arrêt a été enfoncée sur le robot. Appuyez sur son bouton de réinitialisation ; il ne bouge pas encore.',
       enable: 'Assurez-vous que personne n’est sur son chemin, puis autorisez le mouvement : il peut bouger aussitôt.',
@@ -192,6 +194,7 @@ export const useWayOutTexts = texts(
     },
     todo: {
       adopt: 'Ajoutez-le à la flotte.',
+      reset: 'Réinitialisez-le : cela efface les erreurs de ses unités. Il ne bouge pas encore.',
       story: 'Choisissez-lui une histoire.',
       start: 'Démarrez son histoire.',
       release: 'Assurez-vous que c’est sans danger, puis levez l’arrêt.',
@@ -226,6 +229,8 @@ export const useWayOutTexts = texts(
     },
     notYet: (does, next) => `Il ne joue pas encore : ${does}. Maintenant : ${next}.`,
     performsNow: 'Il joue.',
+    mayDrive:
+      'Il peut bouger. Prenez le contrôle pour le conduire ; avec « Retour à l’automatique » il reprend son histoire.',
     causes: { restarted: 'il a été redémarré' },
     otherMode: (term) => `mode ${term || '?'}`,
   },
