@@ -115,8 +115,9 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
       const made = await create(body);
       notifications.show({ message: t.created });
       onWhy('');
-      await queries.invalidateQueries({ queryKey: ['rollouts'] });
-      void navigate(`/rollouts/${encodeURIComponent(made.id)}`);
+      // First away from here: a new plan would warn of the rollout that just began.
+      await navigate(`/rollouts/${encodeURIComponent(made.id)}`);
+      void queries.invalidateQueries({ queryKey: ['rollouts'] });
     } catch (thrown) {
       if (problemOf(thrown).numberChanged) setBefore(total);
       else setRefused(thrown);

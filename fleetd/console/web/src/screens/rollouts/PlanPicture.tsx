@@ -1,10 +1,10 @@
 import { Alert, Group, List, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconFlag } from '@tabler/icons-react';
 
-import { dateTime } from '../../text/time';
 import { refusalText } from '../assign/refusal';
 import { useAssignTexts } from '../assign/text';
 import { useFieldWord } from '../editor/fields/words';
+import { useWhen } from '../overview/useWhen';
 import type { Plan } from './types';
 import { RobotLinks } from './Failures';
 import { useGateText } from './gate';
@@ -21,6 +21,7 @@ export function PlanPicture({ of: p }: { of: Plan }) {
   const t = usePlanTexts();
   const { more } = useAssignTexts();
   const gate = useGateText();
+  const when = useWhen();
   const steps = stairs(p.waves);
   const some = (s: Plan['unchanged'], says: (n: number) => string) =>
     s.count > 0 && (
@@ -31,7 +32,7 @@ export function PlanPicture({ of: p }: { of: Plan }) {
     );
   return (
     <Stack gap="sm" data-testid="plan">
-      <Text fw={500}>{t.planOf(p.total, p.waves.length)}</Text>
+      <Text fw={500}>{t.planOf(p.total, p.waves.filter((w) => w.total > 0).length)}</Text>
       <ol className={classes.stairs}>
         {p.waves.map((w, n) => (
           <li key={w.number}>
@@ -42,25 +43,29 @@ export function PlanPicture({ of: p }: { of: Plan }) {
               <Text size="sm">{t.waveRobots(w.total)}</Text>
               {w.robots.length > 0 && (
                 <Text size="xs" c="dimmed" className="any-text">
-                  {t.first(w.robots.join(', '))}
+                  {w.robots.length < w.total ? t.first(w.robots.join(', ')) : w.robots.join(', ')}
                 </Text>
               )}
             </Group>
-            <div className={classes.stair} role="img" aria-label={t.picture(w.name, w.total, w.refused)}>
-              <div className={classes.earlier} style={{ width: `${steps[n]!.before}%` }} />
-              {w.total > w.refused && <div className={classes.here} style={{ width: `${steps[n]!.here}%` }} />}
-              {w.refused > 0 && <div className={classes.failed} style={{ width: `${steps[n]!.refused}%` }} />}
-            </div>
-            <Text size="xs" c="dimmed">
-              {gate(w.gate, p.waves.length === 1)}
-            </Text>
+            {w.total > 0 && (
+              <>
+                <div className={classes.stair} role="img" aria-label={t.picture(w.name, w.total, w.refused)}>
+                  <div className={classes.earlier} style={{ width: `${steps[n]!.before}%` }} />
+                  {w.total > w.refused && <div className={classes.here} style={{ width: `${steps[n]!.here}%` }} />}
+                  {w.refused > 0 && <div className={classes.failed} style={{ width: `${steps[n]!.refused}%` }} />}
+                </div>
+                <Text size="xs" c="dimmed">
+                  {gate(w.gate, p.waves.length === 1)}
+                </Text>
+              </>
+            )}
           </li>
         ))}
       </ol>
       <Group gap="xs">
         <IconFlag size={18} aria-hidden />
         <Text size="sm" fw={500}>
-          {p.expected_end ? t.ends(dateTime(p.expected_end)) : t.endsNever}
+          {p.expected_end ? t.ends(when(p.expected_end)) : t.endsNever}
         </Text>
       </Group>
       {p.needs_approval && <Alert color="yellow" title={t.approval} p="xs" />}

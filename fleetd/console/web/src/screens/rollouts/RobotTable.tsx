@@ -129,6 +129,8 @@ function Row({ of: r }: { of: RobotRow }) {
   const said = useContentText();
   const word = useFieldWord();
   const { actionNumber } = useAssignTexts();
+  // What a robot reported when its way back ended says nothing about now: it would wait for its turn for ever.
+  const reported = r.state !== 'RESTORED' && r.phase;
   return (
     <Table.Tr data-testid="rollout-robot">
       <Table.Td className={cards.lead}>
@@ -143,7 +145,7 @@ function Row({ of: r }: { of: RobotRow }) {
           <Text size="sm">{t.robotStates[r.state]}</Text>
         </Group>
       </Table.Td>
-      <Table.Td data-label={t.phase}>{r.phase && <Text size="sm">{phases[r.phase] ?? r.phase}</Text>}</Table.Td>
+      <Table.Td data-label={t.phase}>{reported && <Text size="sm">{phases[reported] ?? reported}</Text>}</Table.Td>
       <Table.Td maw={420}>
         {r.why && (
           <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={r.why}>

@@ -102,6 +102,11 @@ function Row({ of: r }: { of: Summary }) {
       </Table.Td>
       <Table.Td data-label={t.robots}>
         <Text size="sm">{r.total}</Text>
+        {r.selector && (
+          <Text size="xs" c="dimmed" lineClamp={2} className="any-text" data-testid="rollout-whom">
+            {r.selector === '--all' ? t.everyone : r.selector}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         <Text size="sm" dir="auto" className="any-text">

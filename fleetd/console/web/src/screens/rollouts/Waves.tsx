@@ -33,9 +33,11 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
   const gate = useGateText();
   const because = useWhyText();
   const { done, needed } = gateCount(w);
+  // It is no verdict on the wave that a person ended the rollout first.
+  const cutOff = w.state === 'INCONCLUSIVE' && w.why === 'the rollout ended before it was decided';
   const left = w.soak_until ? (Date.parse(w.soak_until) - now) / 1000 : 0;
   const says = [
-    because(w.why),
+    !cutOff && because(w.why),
     w.state === 'RUNNING' && !single && t.gateDone(done, needed),
     w.state === 'SOAKING' && (left > 0 ? t.soakLeft(lengthOf(left, t.units)) : t.soakOver),
   ].filter(Boolean);
@@ -45,8 +47,8 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
         <Text size="sm" fw={500} dir="auto">
           {w.number + 1}. {w.name || t.wave}
         </Text>
-        <Badge variant="light" color={waveColor[w.state]} tt="none">
-          {t.waveStates[w.state]}
+        <Badge variant="light" color={cutOff ? 'gray' : waveColor[w.state]} tt="none">
+          {cutOff ? t.waveCutOff : t.waveStates[w.state]}
         </Badge>
         <Text size="sm" c="dimmed">
           {t.robotsN(w.total)}

@@ -5,7 +5,8 @@ const units = { s: 's', min: 'min', h: 'h', d: 'd' };
 export const useRolloutsTexts = texts(
   {
     title: 'Rollouts',
-    about: 'How a story, activities, settings, a mode or places reach many robots: in waves, which stop by themselves.',
+    about:
+      'How a story, activities, settings, a mode or places reach many robots: in waves, which stop by themselves when robots fail.',
     new: 'New rollout',
     empty: 'No rollout. Assign something to robots, at once or in waves: it is listed here.',
     toAll: 'All rollouts',
@@ -54,6 +55,7 @@ export const useRolloutsTexts = texts(
       INCONCLUSIVE: 'cannot be decided',
       SKIPPED: 'skipped',
     },
+    waveCutOff: 'ended with the rollout',
     parts: {
       has: 'have it',
       back: 'have again what they had',
@@ -219,7 +221,7 @@ export const useRolloutsTexts = texts(
   {
     title: 'Rollouts',
     about:
-      'Wie eine Geschichte, Aktivitäten, Einstellungen, ein Modus oder Orte zu vielen Robotern kommen: in Wellen, die von selbst anhalten.',
+      'Wie eine Geschichte, Aktivitäten, Einstellungen, ein Modus oder Orte zu vielen Robotern kommen: in Wellen, die von selbst anhalten, wenn Roboter scheitern.',
     new: 'Neuer Rollout',
     empty: 'Kein Rollout. Weisen Sie Robotern etwas zu, auf einmal oder in Wellen: hier steht es dann.',
     toAll: 'Alle Rollouts',
@@ -268,6 +270,7 @@ export const useRolloutsTexts = texts(
       INCONCLUSIVE: 'nicht zu entscheiden',
       SKIPPED: 'übersprungen',
     },
+    waveCutOff: 'endete mit dem Rollout',
     parts: {
       has: 'haben es',
       back: 'haben wieder, was sie hatten',
@@ -435,7 +438,7 @@ export const useRolloutsTexts = texts(
   {
     title: 'Déploiements',
     about:
-      'Comment une histoire, des activités, des réglages, un mode ou des lieux atteignent beaucoup de robots : par vagues, qui s’arrêtent d’elles-mêmes.',
+      'Comment une histoire, des activités, des réglages, un mode ou des lieux atteignent beaucoup de robots : par vagues, qui s’arrêtent d’elles-mêmes quand des robots échouent.',
     new: 'Nouveau déploiement',
     empty: 'Aucun déploiement. Attribuez quelque chose à des robots, à la fois ou par vagues : c’est noté ici.',
     toAll: 'Tous les déploiements',
@@ -484,6 +487,7 @@ export const useRolloutsTexts = texts(
       INCONCLUSIVE: 'ne peut pas être décidée',
       SKIPPED: 'passée',
     },
+    waveCutOff: 'finie avec le déploiement',
     parts: {
       has: 'l’ont',
       back: 'ont de nouveau ce qu’ils avaient',

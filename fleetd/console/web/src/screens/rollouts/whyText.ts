@@ -1,8 +1,8 @@
 import { useLanguage } from '../../text/language';
-import { inGerman } from './why';
+import { inGerman, inPlainEnglish } from './why';
 
 /** Says in the console's language what fleetd writes about a rollout. */
 export function useWhyText(): (why: string | undefined) => string {
   const speaksGerman = useLanguage((s) => s.language === 'de');
-  return (why = '') => (speaksGerman ? inGerman(why) : why);
+  return (why = '') => (speaksGerman ? inGerman(why) : inPlainEnglish(why));
 }
