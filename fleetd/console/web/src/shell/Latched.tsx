@@ -34,7 +34,13 @@ function useOnItsPage(): (stop: LatchedStop) => boolean {
     const timer = window.setInterval(() => setNow(fleetdNow()), look);
     return () => clearInterval(timer);
   }, []);
-  return (stop) => !manual && !!robot && offersRelease(robot, stop, fleet, now);
+  const releasing = useReleasing((s) => s.ids);
+  return (stop) => {
+    if (manual || !robot) return false;
+    // Between the press and the robots' reports the banner would come for a moment, and move the buttons twice.
+    const over = releasing.includes(stop.id) && !stop.all && stop.count <= 1;
+    return over || offersRelease(robot, stop, fleet, now);
+  };
 }
 
 /** The latched stops, on every screen, each with its release. */
@@ -81,7 +87,8 @@ function Row({ stop, named, onRelease }: { stop: LatchedStop; named: boolean; on
       <Text size="sm" dir="auto" className="any-text">
         {named && (
           <>
-            <b>{whom}</b>{' '}
+            <b>{whom}</b>
+            {' – '}
           </>
         )}
         {t.latchedBy(stoppedBy(stop) || t.somebody, clock(stop.since))}

@@ -55,7 +55,9 @@ function ReleaseDialog({ stop, robot, onReleased }: Asked) {
   const count = known?.count ?? 1;
   const all = !!(stop.all || known?.all);
   const live = useLive((s) => s.connection === 'live');
-  const over = heldBy(stop.id, useRobots()).length === 0 && live && !known;
+  const fleet = useRobots();
+  const over = heldBy(stop.id, fleet).length === 0 && live && !known;
+  const others = fleet.filter((r) => r.latches.length > 1 && r.latches.some((l) => l.id === stop.id)).map((r) => r.id);
   const held = useWhom({ id: stop.id, all, count, robots: known?.robots });
   const whom = robot && count === 1 && !all ? robot : held;
   const [why, setWhy] = useState('');
@@ -68,7 +70,11 @@ function ReleaseDialog({ stop, robot, onReleased }: Asked) {
       onReleased?.(why.trim());
       const about = robot ? [robot] : (known?.robots ?? []);
       toast(
-        { title: t.released(whom), message: stop.level === 'halt' ? t.releasedHalt : t.releasedHelp, color: 'blue' },
+        {
+          title: t.released(whom),
+          message: stop.level === 'halt' ? t.releasedHalt : count > 1 || all ? t.releasedMany : t.releasedHelp,
+          color: 'blue',
+        },
         about,
       );
       close();
@@ -121,6 +127,14 @@ function ReleaseDialog({ stop, robot, onReleased }: Asked) {
             <Alert color="yellow" title={all ? t.releasesAll : t.releasesOthers(count)} />
           )}
           {over && <Alert color="blue" title={t.releasedAlready} />}
+          {others.length > 0 && (
+            <Text size="sm" data-testid="stays-stopped">
+              {t.staysStopped(
+                others.length,
+                others.length <= named ? others.sort().join(', ') : t.robots(others.length),
+              )}
+            </Text>
+          )}
           <Text size="sm">{stop.level === 'halt' ? t.releaseHaltHelp : t.releaseHelp}</Text>
           <TextInput
             label={whom === robot ? t.releaseWhyOne : t.releaseWhy}

@@ -105,10 +105,14 @@ export const useShellTexts = texts(
     releaseHelp: 'Nothing moves because of this. The next step is to let each robot move, when nobody is in its way.',
     releaseHaltHelp:
       'Nothing moves because of this. The next steps are to reset each robot, and to let it move when nobody is in its way.',
+    staysStopped: (n: number, whom: string) =>
+      n === 1 ? `Another stop still keeps ${whom} stopped.` : `Other stops still keep these stopped: ${whom}.`,
     releaseNow: 'Release',
     releaseStops: 'release stops',
     released: (whom: string) => `Release accepted: ${whom}`,
     releasedHelp: 'Nothing performs yet. Next: the page of a robot says what is left, usually “Let it move”.',
+    releasedMany:
+      'Nothing performs yet. Next: “Let it move” on the page of a robot, or for several at once: select them in Robots.',
     releasedHalt:
       'Nothing performs yet. Next: the page of a robot says what is left, usually “Reset”, then “Let it move”.',
     releasedAlready: 'This stop is released already.',
@@ -268,11 +272,17 @@ export const useShellTexts = texts(
       'Dadurch bewegt sich nichts: die Bewegung bleibt gesperrt. Geben Sie sie danach einzeln frei, wenn niemand im Weg ist.',
     releaseHaltHelp:
       'Dadurch bewegt sich nichts: Roboter, die ein Zurücksetzen brauchen, brauchen es weiter. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
+    staysStopped: (n, whom) =>
+      n === 1
+        ? `${whom} bleibt durch einen anderen Stopp stehen.`
+        : `Diese bleiben durch andere Stopps stehen: ${whom}.`,
     releaseNow: 'Stopp aufheben',
     releaseStops: 'Stopps aufzuheben',
     released: (whom: string) => `Aufhebung des Stopps angenommen: ${whom}`,
     releasedHelp:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist die Freigabe der Bewegung.',
+    releasedMany:
+      'Noch tritt niemand auf. Jetzt: „Bewegung freigeben“ auf der Seite eines Roboters, oder für mehrere zugleich: wählen Sie sie unter Roboter.',
     releasedHalt:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist erst Zurücksetzen, dann die Freigabe der Bewegung.',
     releasedAlready: 'Dieser Stopp ist schon aufgehoben.',
@@ -435,11 +445,15 @@ export const useShellTexts = texts(
       'Rien ne bouge à cause de cela. L’étape suivante est d’autoriser le mouvement de chaque robot, quand personne n’est sur son chemin.',
     releaseHaltHelp:
       'Rien ne bouge à cause de cela. Les étapes suivantes sont de réinitialiser chaque robot, puis d’autoriser son mouvement quand personne n’est sur son chemin.',
+    staysStopped: (n, whom) =>
+      n === 1 ? `Un autre arrêt maintient encore ${whom}.` : `D’autres arrêts maintiennent encore ceux-ci : ${whom}.`,
     releaseNow: 'Lever l’arrêt',
     releaseStops: 'lever les arrêts',
     released: (whom) => `Levée acceptée : ${whom}`,
     releasedHelp:
       'Rien ne joue encore. Ensuite : la page d’un robot dit ce qui reste, d’habitude « Autoriser le mouvement ».',
+    releasedMany:
+      'Rien ne joue encore. Ensuite : « Autoriser le mouvement » sur la page d’un robot, ou pour plusieurs à la fois : choisissez-les dans Robots.',
     releasedHalt:
       'Rien ne joue encore. Ensuite : la page d’un robot dit ce qui reste, d’habitude « Réinitialiser », puis « Autoriser le mouvement ».',
     releasedAlready: 'Cet arrêt est déjà levé.',
