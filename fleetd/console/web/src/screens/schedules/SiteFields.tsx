@@ -1,4 +1,16 @@
-import { ActionIcon, Button, Card, Checkbox, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  Button,
+  Card,
+  Checkbox,
+  Group,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -140,6 +152,20 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
           );
         })}
       </SimpleGrid>
+      {days.some((d) => f.hours[d].trim()) && !f.open && !f.close && (
+        <Alert color="yellow" title={t.hoursAlone} data-testid="hours-alone">
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() =>
+              put({ open: { ...firstAction, performance: 'start' }, close: { ...firstAction, performance: 'stop' } })
+            }
+          >
+            {t.startAndStop}
+          </Button>
+        </Alert>
+      )}
+      {f.close?.performance === 'stop' && !f.open && <Alert color="yellow" title={t.neverStarts} />}
       <TextInput label={t.siteReason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
       {refused !== undefined && <Refused error={refused} />}
       <SendRow
