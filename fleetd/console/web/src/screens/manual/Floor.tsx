@@ -9,7 +9,7 @@ import { ActionButton } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import { type Drive, useDriving } from './drive';
-import { type At, inView, moved, rounded, toFloor, toScreen, type View, viewOf } from './floor';
+import { type At, inView, lengthOf, moved, rounded, toFloor, toScreen, type View, viewOf } from './floor';
 import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
@@ -141,6 +141,12 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
           />
         )}
       </Box>
+      {figures?.at && (
+        <Text size="sm" c="dimmed" data-testid="floor-at">
+          {t.isAt(number(figures.at.x), number(figures.at.y))}
+          {path.length > 1 && ` ${t.drove(number(lengthOf(path)))}`}
+        </Text>
+      )}
       {!figures?.at && (
         <Text size="sm" c="dimmed">
           {t.floorUnknown}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { extend, inView, moved, toFloor, toScreen, viewOf } from './floor';
+import { extend, inView, moved, toFloor, toScreen, viewOf, lengthOf } from './floor';
 
 test('a place of the floor is found again where it is drawn', () => {
   const v = viewOf(
@@ -46,4 +46,15 @@ test('the path grows only while the robot moves, up to its greatest length', () 
   expect(extend(path, { x: 0.001, y: 0 })).toBe(path);
   for (let i = 1; i < 10; i++) path = extend(path, { x: i, y: 0 }, 5);
   expect(path.map((p) => p.x)).toEqual([5, 6, 7, 8, 9]);
+});
+
+test('the length of a path is that of its parts', () => {
+  expect(lengthOf([])).toBe(0);
+  expect(lengthOf([{ x: 1, y: 1 }])).toBe(0);
+  const parts = [
+    { x: 0, y: 0 },
+    { x: 0.3, y: 0 },
+    { x: 0.3, y: -0.4 },
+  ];
+  expect(lengthOf(parts)).toBeCloseTo(0.7);
 });

@@ -50,6 +50,10 @@ export const rounded = (at: At): At => ({ x: Math.round(at.x * 100) / 100, y: Ma
 export const moved = (v: View, at: At, by: At): At =>
   rounded(toFloor(v, inView(v, toScreen(v, { x: at.x + by.x, y: at.y + by.y }))));
 
+/** How long a path is, in metres. */
+export const lengthOf = (path: readonly At[]): number =>
+  path.reduce((sum, at, n) => (n === 0 ? 0 : sum + Math.hypot(at.x - path[n - 1]!.x, at.y - path[n - 1]!.y)), 0);
+
 /** The path with the newest place, which is left out if the robot hardly moved; the oldest are forgotten. */
 export function extend(path: readonly At[], to: At, most = 600): readonly At[] {
   const last = path.at(-1);

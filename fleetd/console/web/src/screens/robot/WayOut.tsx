@@ -1,10 +1,11 @@
-import { Alert, Group, List, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Group, List, Stack, Text, Title } from '@mantine/core';
 import { IconArrowRight, IconCircleCheck } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { useNavigate } from 'react-router';
+import { Link, useNavigate } from 'react-router';
 
 import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import { useMay } from '../../api/me';
 import type { Verb } from '../../contract';
 import { useNameOf } from '../../live/entries';
 import { OwnSentence } from '../../live/OwnSentence';
@@ -35,6 +36,7 @@ export function WayOut() {
   useIgnorePressesAfterChange(part, steps.map(stepID).join(' '));
   const p = performing(robot);
   const about = useAbout();
+  const assigns = useMay('assign');
   if (steps.length === 0) {
     if (p.tone !== 'good') return null;
     return (
@@ -42,6 +44,16 @@ export function WayOut() {
         <IconCircleCheck size={20} color="var(--mantine-color-green-6)" aria-hidden />
         <Text size="sm" dir="auto">
           {t.performs} {about(p.of)}
+          {assigns && (
+            <Anchor
+              component={Link}
+              size="sm"
+              ms="md"
+              to={`/assign?${new URLSearchParams({ selector: JSON.stringify({ ids: [robot.id] }) })}`}
+            >
+              {t.anotherStory}
+            </Anchor>
+          )}
         </Text>
       </Group>
     );

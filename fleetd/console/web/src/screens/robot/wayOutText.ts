@@ -8,6 +8,7 @@ import { beforeMotion, type Step } from './wayOut';
 export const useWayOutTexts = texts(
   {
     performs: 'It performs.',
+    anotherStory: 'Give it another story',
     title: 'It does not perform',
     because: 'Cause',
     next: 'Next',
@@ -82,6 +83,7 @@ export const useWayOutTexts = texts(
   },
   {
     performs: 'Er tritt auf.',
+    anotherStory: 'Ihm eine andere Geschichte geben',
     title: 'Er tritt nicht auf',
     because: 'Ursache',
     next: 'Jetzt',
@@ -160,6 +162,7 @@ export const useWayOutTexts = texts(
   },
   {
     performs: 'Il joue.',
+    anotherStory: 'Lui donner une autre histoire',
     title: 'Il ne joue pas',
     because: 'Cause',
     next: 'Maintenant',
