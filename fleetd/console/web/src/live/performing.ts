@@ -55,7 +55,12 @@ export interface Performing {
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
   /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
-  of?: string | { reason: string } | { released: true } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
+  of?:
+    | string
+    | { reason: string }
+    | { released: true }
+    | { story?: string; act?: string }
+    | { alert: Robot['alerts'][number] };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */

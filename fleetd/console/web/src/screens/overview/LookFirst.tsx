@@ -64,6 +64,11 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
             </Stack>
           </Group>
         ))}
+        {all.filter((r) => r.doing === 'disabled').length > 1 && (
+          <Anchor component={Link} to="/robots?doing=disabled" size="sm" data-testid="let-several-move">
+            {t.letSeveral(all.filter((r) => r.doing === 'disabled').length)}
+          </Anchor>
+        )}
         {all.length > maxRows && (
           <Anchor component={Link} to="/robots" size="sm">
             {t.more(all.length - maxRows)}: {t.allOfThem}

@@ -7,6 +7,7 @@ import { useLive } from '../../live/stream';
 import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { usePresenceWords, useTermWords } from '../../text/terms';
 import { count, type Counts } from './counts';
+import { lookFirst } from './first';
 import { AlertPanel } from './AlertPanel';
 import { FleetBattery } from './FleetBattery';
 import { Greeting } from './Greeting';
@@ -44,14 +45,14 @@ export default function Overview() {
         </Button>
       </Group>
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
-      <Greeting fleet={fleet} />
       {fleet.length > 0 && <ToneLine tones={c.tones} total={c.total} />}
       <NeedsAdministrator fleet={fleet} actions />
       <LookFirst fleet={fleet} />
+      <Greeting fleet={fleet} />
       <Stage fleet={fleet} />
       <div className="overview">
         <Stack>
-          <AlertPanel ids={ids} />
+          <AlertPanel ids={ids} trouble={lookFirst(fleet).length > 0} />
           <Next site={site} />
           <OtherNumbers counts={c} />
         </Stack>

@@ -194,8 +194,6 @@ const RobotCard = memo(function RobotCard({ r, queue = none }: { r: Robot; queue
 function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
   const t = useStageTexts();
   const when = useWhen();
-  const actionText = useActionText();
-  const schedule = nextSchedule(useSchedules().data ?? [], r);
   const [first, ...others] = queue;
   const ahead = first?.at && Date.parse(first.at) > fleetdNow();
   return (
@@ -214,12 +212,22 @@ function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
           {others.length > 0 && ` ${t.getsMore(others.length)}`}
         </Anchor>
       )}
-      {schedule && (
-        <Text size="xs" c="dimmed" dir="auto" truncate data-testid="scheduled">
-          {when(schedule.next_at!)} {actionText(schedule.action)}
-        </Text>
-      )}
+      <Scheduled r={r} fz="xs" />
     </>
+  );
+}
+
+/** What the next schedule of a robot does, and when. */
+export function Scheduled({ r, fz }: { r: Robot; fz: string | number }) {
+  const when = useWhen();
+  const actionText = useActionText();
+  const schedule = nextSchedule(useSchedules().data ?? [], r);
+  return (
+    schedule && (
+      <Text fz={fz} c="dimmed" dir="auto" truncate data-testid="scheduled">
+        {when(schedule.next_at!)} {actionText(schedule.action)}
+      </Text>
+    )
   );
 }
 

@@ -1,12 +1,14 @@
-import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { memo, useEffect, useState } from 'react';
+import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
 import { PlayedRobot } from '../../live/PlayedRobot';
-import { RobotName } from '../../live/RobotName';
+import { fullName, RobotName } from '../../live/RobotName';
+import { useNameOf } from '../../live/entries';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
@@ -16,12 +18,16 @@ import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
 import { useOwnOf, useWhyOf } from './LookFirst';
 import { LastEvents } from './Panels';
+import { Scheduled } from './Stage';
+import { useStageTexts } from './stageText';
 import { useOverviewTexts } from './text';
 import { turnOf } from './stage';
 import { Tones } from './Tones';
 
 /** So many robots have a tile; the rest are counted. */
 const tiles = 36;
+/** Up to so many robots, each is drawn larger on a large screen. */
+const few = 6;
 
 interface Props {
   fleet: readonly Robot[];
@@ -45,16 +51,19 @@ export function Wall({ fleet, counts, site, ids }: Props) {
           <DevTag />
         </Group>
         <Group>
-          <Text c="dimmed" visibleFrom="sm">
+          <Anchor component={Link} to="/" c="dimmed" visibleFrom="sm">
             {t.leaveWallHint}
-          </Text>
+          </Anchor>
+          <Anchor component={Link} to="/" c="dimmed" hiddenFrom="sm">
+            {t.leaveWall}
+          </Anchor>
           <Clock />
         </Group>
       </Group>
       <Tones counts={counts} large />
       <div className="wall">
         <section aria-label={t.robotsTitle}>
-          <div className="wall-tiles" style={turnOf(all.length)}>
+          <div className="wall-tiles" data-few={all.length <= few || undefined} style={turnOf(all.length)}>
             {all.slice(0, tiles).map((r) => (
               <Tile key={r.id} r={r} />
             ))}
@@ -80,6 +89,8 @@ const Tile = memo(function Tile({ r }: { r: Robot }) {
   const why = useWhyOf();
   const own = useOwnOf();
   const acting = useActing(r);
+  const { nextAct } = useStageTexts();
+  const act = useNameOf('act');
   return (
     <Card
       withBorder
@@ -102,6 +113,12 @@ const Tile = memo(function Tile({ r }: { r: Robot }) {
           <Text fz={18} mt={6} dir="auto" lineClamp={2} title={own(r) || undefined}>
             {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : why(r) || '\u00a0'}
           </Text>
+          {p.key === 'performing' && acting.next && (
+            <Text fz={16} c="dimmed" dir="auto" truncate>
+              {nextAct(act(acting.next.act))}
+            </Text>
+          )}
+          <Scheduled r={r} fz={16} />
         </div>
       </Group>
     </Card>
