@@ -224,14 +224,29 @@ type Device struct {
 // Alert is a present problem that an operator should know about. Its text does not change
 // under an id. A cleared alert is removed from the list, with the event alert_cleared.
 type Alert struct {
-	ID      string     `json:"id" doc:"of this occurrence"`
-	Type    string     `json:"type" doc:"a row of the table of alerts"`
-	Level   AlertLevel `json:"level" doc:"info, warn, error or critical"`
-	Source  string     `json:"source" doc:"what it is about, such as a unit"`
-	FirstTS Time       `json:"first_ts" doc:"when it began"`
-	Detail  string     `json:"detail" doc:"in a sentence; it does not change under an id"`
-	Hint    string     `json:"hint,omitempty" doc:"the way out"`
-	Refs    []Ref      `json:"refs,omitempty" doc:"the unit that it is about"`
+	ID      string      `json:"id" doc:"of this occurrence"`
+	Type    string      `json:"type" doc:"a row of the table of alerts"`
+	Level   AlertLevel  `json:"level" doc:"info, warn, error or critical"`
+	Source  string      `json:"source" doc:"what it is about, such as a unit"`
+	FirstTS Time        `json:"first_ts" doc:"when it began"`
+	Detail  string      `json:"detail" doc:"in a sentence; it does not change under an id"`
+	Hint    string      `json:"hint,omitempty" doc:"the way out"`
+	Refs    []Ref       `json:"refs,omitempty" doc:"the unit that it is about"`
+	Params  AlertParams `json:"params,omitzero" doc:"what detail says beside type and source, for pages in other languages; left out by an earlier release"`
+}
+
+// AlertParams are the values in the detail of an alert; its type says which of them there are.
+type AlertParams struct {
+	Reason  Reason `json:"reason,omitempty" doc:"why, as a code"`
+	Story   string `json:"story,omitempty" doc:"the id of the story"`
+	Act     string `json:"act,omitempty" doc:"the id of the act that failed last"`
+	Percent int    `json:"percent,omitzero" doc:"the level of the battery that counts as low"`
+	Until   Time   `json:"until,omitzero" doc:"when a certificate ends"`
+	Made    Time   `json:"made,omitzero" doc:"when the newest backup was made"`
+	Days    int    `json:"days,omitzero" doc:"after how many days a backup counts as old"`
+	By      string `json:"by,omitempty" doc:"who stopped the robot"`
+	Why     string `json:"why,omitempty" doc:"the reason that they gave, or why a rollout waits"`
+	Name    string `json:"name,omitempty" doc:"of the rollout"`
 }
 
 // DroppedCounters counts dropped messages since boot.

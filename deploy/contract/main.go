@@ -15,6 +15,8 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/command"
+	"troupe/fleetd/presence"
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
 	"troupe/robotd/mode"
@@ -62,14 +64,14 @@ func contract(all []enums.Enum) string {
 		func(r schema.EventRow) (string, string) { return r.Type, r.Text })
 	table(&b, "alerts", "What needs a look as long as it lasts", "AlertType", schema.Alerts,
 		func(r schema.AlertRow) (string, string) { return r.Type, r.Text })
+	table(&b, "settings", "What a setting of robots is for", "SettingKey", schema.ConfigKeys,
+		func(k schema.ConfigKey) (string, string) { return k.Name, k.Purpose })
 	table(&b, "actions", "What an entry of the audit says was done", "Action", audit.Actions,
 		func(r audit.ActionRow) (string, string) { return string(r.Action), r.Text })
 	union(&b, "Verb", "A command to a robot", verb.IDs())
-	var kinds []string
-	for _, k := range schema.UnitKinds {
-		kinds = append(kinds, string(k))
-	}
-	union(&b, "UnitKind", "What a unit of a robot is", kinds)
+	union(&b, "PresenceCause", "Why a robot is not online", words(presence.Causes))
+	because(&b)
+	union(&b, "UnitKind", "What a unit of a robot is", words(schema.UnitKinds))
 	actions(&b)
 	b.WriteString("\n// The enums of messages.\n")
 	for _, e := range all {
@@ -131,7 +133,7 @@ func table[Row any](b *strings.Builder, name, doc, union string, rows []Row, of 
 	fmt.Fprintf(b, "\n/** %s. */\nexport const %s = {\n", doc, name)
 	for _, row := range rows {
 		code, text := of(row)
-		if strings.Contains(code, " ") {
+		if strings.ContainsAny(code, " .") {
 			code = quote(code)
 		}
 		fmt.Fprintf(b, "  %s: %s,\n", code, quote(text))
@@ -155,6 +157,30 @@ func actions(b *strings.Builder) {
 
 func union(b *strings.Builder, name, doc string, values []string) {
 	fmt.Fprintf(b, "\n/** %s. */\nexport type %s = %s;\n", doc, name, oneOf(values))
+}
+
+// because writes the sentences with which fleetd says why a command is in its state; it keeps them with the command.
+func because(b *strings.Builder) {
+	all := api.WaitReasons()
+	for _, row := range command.Table {
+		if !slices.Contains(all, row.Why) {
+			all = append(all, row.Why)
+		}
+	}
+	b.WriteString("\n/** Why a command is in its state, as fleetd says it. */\nexport const because = [\n")
+	for _, text := range all {
+		fmt.Fprintf(b, "  %s,\n", quote(text))
+	}
+	b.WriteString("] as const;\nexport type Because = (typeof because)[number];\n")
+}
+
+// words are codes as strings.
+func words[Code ~string](codes []Code) []string {
+	all := make([]string, len(codes))
+	for i, c := range codes {
+		all[i] = string(c)
+	}
+	return all
 }
 
 // causes lists the events of a machine.

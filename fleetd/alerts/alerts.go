@@ -83,6 +83,7 @@ func OfRobot(r view.Robot) []Alert {
 			ID: "fleetd-stopped", Type: schema.AlertRobotStopped, Level: schema.AlertWarn, Source: "stop", FirstTS: oldest.Since,
 			Detail: fmt.Sprintf("stopped by %s: %s", cmp.Or(oldest.Asker(), "somebody"), cmp.Or(oldest.Why, "no reason given")),
 			Hint:   "when it is safe: fleetd stop release " + oldest.ID + " --why REASON",
+			Params: schema.AlertParams{By: oldest.Asker(), Why: oldest.Why},
 		})
 	}
 	out := make([]Alert, len(own))
@@ -124,7 +125,9 @@ func (s *Source) OfRollouts(ctx context.Context, sites []string) ([]Alert, error
 		if r.Name != what {
 			what = r.Name + " (" + what + ")"
 		}
-		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: what + ": " + cmp.Or(r.Why, r.Waits()), FirstTS: timeOf(r.CreatedAt)}
+		why := cmp.Or(r.Why, r.Waits())
+		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: what + ": " + why, FirstTS: timeOf(r.CreatedAt),
+			Params: schema.AlertParams{Name: what, Why: why}}
 		failed := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool {
 			return w.State == rollout.WaveFailed || w.State == rollout.WaveInconclusive
 		})
@@ -192,9 +195,11 @@ func (s *Source) OfBackups(ctx context.Context) ([]Alert, error) {
 		Detail: fmt.Sprintf("the newest backup is of %s, and one is expected every %s", at, limit),
 		Hint: "on fleetd's computer, look at systemctl status fleetd-backup, or make one with fleetd backup FILE; the setting " +
 			"backup-max-age-days says how old it may be",
+		Params: schema.AlertParams{Made: timeOf(newest), Days: int(s.BackupAge.Max / (24 * time.Hour))},
 	}
 	if !made {
 		a.Detail = fmt.Sprintf("no backup was made since the database was created at %s, and one is expected every %s", at, limit)
+		a.Params.Made = 0
 	}
 	return []Alert{{Alert: a}}, nil
 }

@@ -148,7 +148,7 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		return "not sent: fleetd instance " + c.Instance + " received the request and has not sent it yet"
 	}
 	if !fleetd.Broker.OK {
-		why := "not sent: fleetd is not connected to the broker; it is sent if the connection is back in time"
+		why := waitsForBroker
 		if fleetd.Broker.Why != "" {
 			why += " (" + fleetd.Broker.Why + ")"
 		}
@@ -159,7 +159,25 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		if !seen {
 			status = presence.Unknown
 		}
-		return "not sent: the robot is " + string(status) + "; it is sent if the robot is back in time"
+		return waitsForRobot(status)
 	}
-	return "saved; fleetd sends it now, or when earlier commands to the robot are done"
+	return waitsItsTurn
+}
+
+const (
+	waitsItsTurn   = "saved; fleetd sends it now, or when earlier commands to the robot are done"
+	waitsForBroker = "not sent: fleetd is not connected to the broker; it is sent if the connection is back in time"
+)
+
+func waitsForRobot(s presence.Status) string {
+	return "not sent: the robot is " + string(s) + "; it is sent if the robot is back in time"
+}
+
+// WaitReasons lists why a command can be unsent. The console has them in its languages.
+func WaitReasons() []string {
+	all := []string{waitsItsTurn, waitsForBroker}
+	for _, s := range []presence.Status{presence.Unknown, presence.Lost, presence.Offline, presence.Sleeping} {
+		all = append(all, waitsForRobot(s))
+	}
+	return all
 }

@@ -26,7 +26,11 @@ func TestTraces(t *testing.T) {
 			now := morning.Add(after)
 			f, fleetd = play(t, f, fleetd, now, word, words)
 			s := Assess(f, fleetd, now)
-			return fmt.Sprintf("    %s since %s: %s\n", s.Status, s.Since.Format("15:04:05"), s.Why)
+			line = fmt.Sprintf("    %s since %s: %s", s.Status, s.Since.Format("15:04:05"), s.Why)
+			if s.Cause != "" {
+				line += fmt.Sprintf(" [%s]", s.Cause)
+			}
+			return line + "\n"
 		}
 	})
 }

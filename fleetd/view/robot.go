@@ -78,7 +78,9 @@ type Life struct {
 // Presence is whether fleetd considers a robot connected.
 type Presence struct {
 	Status   string      `json:"status" enum:"unknown,online,degraded,lost,offline,sleeping"`
-	Why      string      `json:"why,omitempty"`
+	Why      string      `json:"why,omitempty" doc:"in a sentence"`
+	Cause    string      `json:"cause,omitempty" doc:"the same as a code, such as no_heartbeat; left out while it is online"`
+	At       schema.Time `json:"at,omitzero" doc:"the instant that the sentence names, such as that of the last heartbeat"`
 	Since    schema.Time `json:"since,omitzero"`
 	LastSeen schema.Time `json:"last_seen,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
 

@@ -21,7 +21,8 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
 		Presence: Presence{
-			Status: string(e.assessment.Status), Why: e.assessment.Why, Since: wireTime(e.assessment.Since), LastSeen: wireTime(e.lastSeen()),
+			Status: string(e.assessment.Status), Why: e.assessment.Why, Cause: string(e.assessment.Cause), At: wireTime(e.assessment.At),
+			Since: wireTime(e.assessment.Since), LastSeen: wireTime(e.lastSeen()),
 			RoundTripMS: e.assessment.RoundTrip.Milliseconds(), Disputed: e.assessment.Disputed,
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,

@@ -51,7 +51,9 @@ func (b *State) OrderHoming(o driver.Order, motionBarred schema.Reason, out *eff
 		if motionBarred != "" {
 			hint = "remove the cause of the alert " + string(motionBarred) + "; calibration then continues by itself"
 		}
-		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(motionBarred, w.Reason).Describe().Text, hint)
+		why := cmp.Or(motionBarred, w.Reason)
+		out.Do(effect.RaiseAlert{Kind: "calibration_waits", Level: schema.AlertInfo, Source: w.Unit,
+			Detail: "calibration waits: " + why.Describe().Text, Hint: hint, Params: schema.AlertParams{Reason: why}})
 	}
 }
 

@@ -104,7 +104,8 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	if v.Refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
 	}
-	t.Out.Raise(kind, level, source, source+" "+v.Detail, hint)
+	t.Out.Do(effect.RaiseAlert{Kind: kind, Level: level, Source: source, Detail: source + " " + v.Detail, Hint: hint,
+		Params: schema.AlertParams{Reason: reason}})
 	return v
 }
 

@@ -40,6 +40,7 @@ type (
 		Level          schema.AlertLevel
 		Source         string
 		Detail, Hint   string
+		Params         schema.AlertParams
 		LoggedByDriver bool // as of LogTransition
 	}
 	// ClearAlert removes an alert from the state.

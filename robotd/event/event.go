@@ -170,6 +170,7 @@ type (
 	CertificateState struct {
 		Level        schema.AlertLevel
 		Detail, Hint string
+		Until        schema.Time // its end
 	}
 
 	// Shutdown: robotd shall end.

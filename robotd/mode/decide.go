@@ -237,7 +237,8 @@ func (t Step) Calibrated(ev event.Calibrated) {
 		if why.Reason == schema.ReasonBadMap {
 			hint = "assign places with a map that this body can read, or without one, then send mode/set " + m
 		}
-		t.Out.Raise("calibration_failed", schema.AlertError, m, cmp.Or(why.Detail, string(why.Reason)), hint)
+		t.Out.Do(effect.RaiseAlert{Kind: "calibration_failed", Level: schema.AlertError, Source: m,
+			Detail: cmp.Or(why.Detail, string(why.Reason)), Hint: hint, Params: schema.AlertParams{Reason: why.Reason}})
 	} else {
 		t.Out.Clear("calibration_failed", m)
 	}

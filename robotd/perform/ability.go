@@ -150,8 +150,10 @@ func (t Step) AbilityEnded(o *act.Effect) {
 	default:
 		id := t.abilityUnit(i)
 		t.abilities.failing[i] = true
-		t.Out.Raise(failedAlert, schema.AlertWarn, id, "unit "+id+" fails "+abilityLanes[i].does+": "+cmp.Or(o.Detail, o.Reason.Describe().Text),
-			"repair the unit or its adapter, whose log may say more; the robot tries again by itself")
+		t.Out.Do(effect.RaiseAlert{Kind: failedAlert, Level: schema.AlertWarn, Source: id,
+			Detail: "unit " + id + " fails " + abilityLanes[i].does + ": " + cmp.Or(o.Detail, o.Reason.Describe().Text),
+			Hint:   "repair the unit or its adapter, whose log may say more; the robot tries again by itself",
+			Params: schema.AlertParams{Reason: o.Reason}})
 	}
 }
 

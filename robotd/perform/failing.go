@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -30,8 +31,9 @@ func (t Step) reportFailing(over auto.Round) {
 		t.failing = false
 	case over.Number > 0:
 		why := cmp.Or(t.failed.Act, "an act") + ": " + cmp.Or(t.failed.Detail, t.failed.Reason.Describe().Text)
-		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why,
-			failingHelp(t.failed.Reason))
+		t.Out.Do(effect.RaiseAlert{Kind: FailingAlert, Level: schema.AlertError, Source: "story",
+			Detail: "every act of the story " + t.auto.Story.ID + " fails; the last error is of " + why, Hint: failingHelp(t.failed.Reason),
+			Params: schema.AlertParams{Story: t.auto.Story.ID, Act: t.failed.Act, Reason: t.failed.Reason}})
 		t.failing = true
 	}
 }

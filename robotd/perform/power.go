@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/config"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -62,8 +63,9 @@ func (t Step) Power() {
 		t.Out.Clear("battery_low", interrupt.PowerInterrupter)
 	case low && (!p.low || p.hint != t.lowHint()):
 		p.low, p.hint = true, t.lowHint()
-		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter, "the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+
-			" %", p.hint)
+		percent := int(t.cfg.LowBattery * 100)
+		t.Out.Do(effect.RaiseAlert{Kind: "battery_low", Level: schema.AlertWarn, Source: interrupt.PowerInterrupter,
+			Detail: "the battery is below " + strconv.Itoa(percent) + " %", Hint: p.hint, Params: schema.AlertParams{Percent: percent}})
 	}
 	h, _ := t.cfg.Handler(powerHandler)
 	switch {
@@ -209,7 +211,7 @@ func (t Step) chargeRefused(handler string, a schema.Verdict) {
 // chargeFailed ends the handler that charges, with an alert.
 func (t Step) chargeFailed(h *runningHandler, why schema.Reason, detail, hint string) {
 	t.fail(h, why)
-	t.raiseCannotCharge(detail, hint)
+	t.raiseCannotCharge(why, detail, hint)
 }
 
 // chargeEnded remembers the try. One that a stop ended does not count.
@@ -223,14 +225,14 @@ func (t Step) chargeEnded(e interrupt.Ended) {
 	}
 }
 
-func (t Step) raiseCannotCharge(detail, hint string) {
+func (t Step) raiseCannotCharge(why schema.Reason, detail, hint string) {
 	t.power.alert, t.power.alertLevel, t.power.unreachable = true, t.Battery.Share, false
-	t.Out.Raise(cannotCharge, schema.AlertError, interrupt.PowerInterrupter, detail,
-		hint+"; interrupt/request power tries again")
+	t.Out.Do(effect.RaiseAlert{Kind: cannotCharge, Level: schema.AlertError, Source: interrupt.PowerInterrupter, Detail: detail,
+		Hint: hint + "; interrupt/request power tries again", Params: schema.AlertParams{Reason: why}})
 }
 
 func (t Step) raiseUnreachable(why string) {
-	t.raiseCannotCharge(why, "bring it to a charger; it goes there by itself only with a drive and a map with the point that it charges at")
+	t.raiseCannotCharge("", why, "bring it to a charger; it goes there by itself only with a drive and a map with the point that it charges at")
 	t.power.unreachable = true
 }
 

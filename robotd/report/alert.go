@@ -40,7 +40,7 @@ func (t Step) RaiseAlert(n effect.RaiseAlert, unit bool) {
 	}
 	t.alerts.seq++
 	a := schema.Alert{ID: alertID(t.alerts.seq), Type: n.Kind, Level: n.Level, Source: n.Source, FirstTS: t.Now.Wall, Detail: n.Detail,
-		Hint: n.Hint}
+		Hint: n.Hint, Params: n.Params}
 	if unit {
 		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: n.Source}}
 	}
@@ -113,5 +113,6 @@ func (t Step) CertificateState(ev event.CertificateState) {
 		t.Clear(CertificateAlert, "identity")
 		return
 	}
-	t.Raise(CertificateAlert, ev.Level, "identity", ev.Detail, ev.Hint)
+	t.RaiseAlert(effect.RaiseAlert{Kind: CertificateAlert, Level: ev.Level, Source: "identity", Detail: ev.Detail, Hint: ev.Hint,
+		Params: schema.AlertParams{Until: ev.Until}}, false)
 }

@@ -26,9 +26,11 @@ func (t Step) NoteDiskWrite(refused schema.Reason) {
 		return
 	}
 	t.disk.wroteSince, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
-	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused),
-		"make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that it has "+
-			"to write down")
+	t.RaiseAlert(effect.RaiseAlert{Kind: "disk_refuses", Level: schema.AlertError, Source: "disk",
+		Detail: "the robot's disk refuses to write: " + string(refused),
+		Hint: "make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that " +
+			"it has to write down",
+		Params: schema.AlertParams{Reason: refused}}, false)
 }
 
 // ClearDiskAlert clears the alert when the disk has refused nothing for DiskAlertClearsAfter.

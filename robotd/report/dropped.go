@@ -38,9 +38,9 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 		if source == "" {
 			source, what = "mqtt", "a topic that is not in the contract"
 		}
-		t.Raise(droppedAlert, schema.AlertError, source,
-			fmt.Sprintf("the broker refuses the robot's messages on %s: %s", what, ev.Reason.Describe().Text),
-			"what is shown of "+what+" is old; see the robot's log")
+		t.RaiseAlert(effect.RaiseAlert{Kind: droppedAlert, Level: schema.AlertError, Source: source,
+			Detail: fmt.Sprintf("the broker refuses the robot's messages on %s: %s", what, ev.Reason.Describe().Text),
+			Hint:   "what is shown of " + what + " is old; see the robot's log", Params: schema.AlertParams{Reason: ev.Reason}}, false)
 		return
 	}
 	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many",

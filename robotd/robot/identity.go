@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/robotd/renew"
+	"troupe/schema"
 )
 
 // DefaultBroker is the address of the broker for a robot that is configured with none.
@@ -89,7 +90,7 @@ func (r *renewer) run(ctx context.Context) {
 		}
 		if d.Alert != reported {
 			reported = d.Alert
-			r.send(event.CertificateState{Level: reported.Level, Detail: reported.Detail, Hint: reported.Hint})
+			r.send(event.CertificateState{Level: reported.Level, Detail: reported.Detail, Hint: reported.Hint, Until: schema.TimeOf(c.NotAfter)})
 		}
 		// A minimum interval between two requests, whatever was decided.
 		if !wait(ctx, max(d.NextCheck.Sub(now), renew.FirstPause/2)) {

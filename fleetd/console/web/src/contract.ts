@@ -220,6 +220,44 @@ export const alerts = {
 };
 export type AlertType = keyof typeof alerts;
 
+/** What a setting of robots is for. */
+export const settings = {
+  labels: 'the robot\'s labels; stops and other requests may select robots by them',
+  languages: 'languages that the robot speaks, the preferred first; texts and durations of acts depend on them; default en',
+  time_zone: 'the robot\'s time zone by its IANA name, such as Europe/Berlin: hour and weekday of conditions are in it, and the times on its own page; default that of its computer',
+  boot_mode: 'the mode after start-up; a desired mode takes precedence; default mnl',
+  calibration_mode: 'the mode that runs by itself at boot and calibrates the robot; default str',
+  default_mode: 'the mode that replaces one that fails or is killed; only a mode that can always be entered, such as mnl, and neither str nor ato; default mnl',
+  safe_mode: 'the mode in which the robot waits for an operator; only a mode that never moves and can always be entered; default safe',
+  'link_loss.str': 'what str does when the link is lost; default safe',
+  'link_loss.mnl': 'what mnl does when the link is lost; default safe',
+  'link_loss.ato': 'what ato does when the link is lost; default safe',
+  'link_timeout_ms.str': 'time without a heartbeat of fleetd or of a panel at the robot after which str ends, unless link_loss.str is continue; default 5000',
+  'link_timeout_ms.mnl': 'time without a heartbeat of fleetd or of a panel at the robot after which mnl ends, unless link_loss.mnl is continue; default 5000',
+  'link_timeout_ms.ato': 'time without a heartbeat of fleetd or of a panel at the robot after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; default 60000',
+  on_link_return: 'what ato does when the link is back: wait for auto/continue, or continue; default wait',
+  require_sight: 'whether safety/enable and safety/reset are refused that do not name the newest heartbeat that their sender has seen; default false',
+  'control.required': 'what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all); default manual',
+  clients: 'rank of each client, which decides whose lease another may take over; a client that is not listed is an operator',
+  signing: 'what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require); such a document cannot loosen this setting; default off',
+  probation_ms: 'how long a new story may take to start before the previous one replaces it; default 10000',
+  low_battery: 'battery level, as a share of 1, below which a robot in ato goes to charge; default 0.2',
+  charged: 'battery level, as a share of 1, at which it has charged enough and goes on; default 0.8',
+  estop_text: 'what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause',
+  'diagnosis.severity': 'what a fault of each unit means; without a value a battery is critical and every other unit serious',
+  'diagnosis.temperatures': 'from which temperatures each unit is warm, hot and critical, in degrees Celsius; default 45, 55 and 65 for a battery, and 60, 70 and 80 for other units',
+  safeguards: 'which safeguards keep the robot from moving; default all. life/safeguard decides which of them end activities',
+  'life.enabled': 'whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true',
+  'life.humans_lost_timeout_ms': 'how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default',
+  heartbeat_ms: 'interval of the robot\'s heartbeat; default 2000',
+  event_rate: 'events per second; further ones are dropped and counted, but never those of safety; default 20',
+  'interrupts.handlers': 'handlers beside the robot\'s own, or in place of service or attend: what an interrupt does',
+  'interrupts.rules': 'which signals of the body ask for which handler, on behalf of which interrupter; the whole list',
+  intents: 'what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table',
+  intent_confidence: 'confidence below which an intent is published and nothing else is done; default 0.5',
+};
+export type SettingKey = keyof typeof settings;
+
 /** What an entry of the audit says was done. */
 export const actions = {
   stop: 'stop robots',
@@ -297,6 +335,40 @@ export type Action = keyof typeof actions;
 
 /** A command to a robot. */
 export type Verb = 'safety/stop' | 'safety/soft-stop' | 'safety/halt' | 'safety/estop' | 'safety/enable' | 'safety/reset' | 'mode/set' | 'mode/pause' | 'mode/resume' | 'mode/kill' | 'mode/param' | 'mode/enable' | 'mode/disable' | 'controller/load' | 'controller/unload' | 'auto/start' | 'auto/stop' | 'auto/skip' | 'auto/pause' | 'auto/continue' | 'interrupt/request' | 'interrupt/cancel' | 'interrupter/run' | 'interrupter/stop' | 'life/set' | 'life/focus' | 'life/stop-focus' | 'life/stop-all' | 'life/safeguard' | 'life/launchpad' | 'life/plugin' | 'life/explain' | 'control/acquire' | 'control/renew' | 'control/release' | 'control/takeover' | 'manual/stop' | 'manual/goto' | 'manual/head' | 'manual/say' | 'manual/sound' | 'manual/volume' | 'manual/face' | 'manual/led' | 'manual/view' | 'manual/head-motion' | 'manual/act' | 'manual/point-save' | 'manual/point-delete' | 'manual/act-record' | 'manual/act-delete' | 'act/perform' | 'intent/post' | 'sys/ping' | 'sys/query' | 'sys/cancel' | 'sys/resync' | 'sys/replay' | 'sys/ack-fault' | 'sys/adopt' | 'log/on' | 'log/off' | 'record/export' | 'sys/reboot';
+
+/** Why a robot is not online. */
+export type PresenceCause = 'no_broker' | 'no_message' | 'no_heartbeat' | 'hangs' | 'link_degraded' | 'link_lost' | 'slow' | 'shut_down' | 'ended' | 'asleep' | 'overslept' | 'disconnected' | 'revoked' | 'expired';
+
+/** Why a command is in its state, as fleetd says it. */
+export const because = [
+  'saved; fleetd sends it now, or when earlier commands to the robot are done',
+  'not sent: fleetd is not connected to the broker; it is sent if the connection is back in time',
+  'not sent: the robot is unknown; it is sent if the robot is back in time',
+  'not sent: the robot is lost; it is sent if the robot is back in time',
+  'not sent: the robot is offline; it is sent if the robot is back in time',
+  'not sent: the robot is sleeping; it is sent if the robot is back in time',
+  'published to the broker',
+  'no acknowledgement yet, so it was sent again',
+  'cancelled before it was sent',
+  'not sent: the database did not say whether it was recorded',
+  'its latched stop was released before it was sent',
+  'its latched stop was released, so it is not sent again; it may or may not have been executed',
+  'it expired before it was sent',
+  'sent, but not answered in time; it may or may not have been executed',
+  'the robot accepted it and then did not answer queries about it',
+  'the robot has no record of it, and it is not sent again',
+  'the robot accepted it, but no longer has a record of it',
+  'the fleetd instance that sent it is gone; it may or may not have been executed',
+  'the robot accepted it',
+  'the robot is executing it',
+  'the robot reports success',
+  'the robot started it and failed',
+  'the robot refused it and did nothing',
+  'ended by another request or a stop',
+  'replaced by a newer command of the same kind',
+  'it was too old when the robot wanted to start it',
+] as const;
+export type Because = (typeof because)[number];
 
 /** What a unit of a robot is. */
 export type UnitKind = 'speaker' | 'face' | 'led' | 'screen' | 'head' | 'drive' | 'battery' | 'sensor';

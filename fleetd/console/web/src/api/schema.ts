@@ -4746,6 +4746,10 @@ export interface components {
             why?: string;
         };
         Presence: {
+            /** @description the instant that the sentence names, such as that of the last heartbeat */
+            at?: string;
+            /** @description the same as a code, such as no_heartbeat; left out while it is online */
+            cause?: string;
             /** @description two clients connect under this robot's name */
             disputed?: boolean;
             /** @description when fleetd last received a message of the robot, by fleetd's clock */
@@ -4758,6 +4762,7 @@ export interface components {
             since?: string;
             /** @enum {string} */
             status: "unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping";
+            /** @description in a sentence */
             why?: string;
         };
         ProgressList: {
@@ -4829,7 +4834,7 @@ export interface components {
              * @description of the texts; default en
              * @enum {string}
              */
-            language?: "en" | "de";
+            language?: "en" | "de" | "fr";
             last_sent_at?: string;
             /** @description names of the secrets that are set; their values are never shown */
             secrets: string[];
@@ -4884,7 +4889,7 @@ export interface components {
              * @description of the texts; default en
              * @enum {string}
              */
-            language?: "en" | "de";
+            language?: "en" | "de" | "fr";
             /** @description of email */
             password?: string;
             /**
@@ -5202,6 +5207,8 @@ export interface components {
             id: string;
             /** @description info, warn, error or critical */
             level: string;
+            /** @description what detail says beside type and source, for pages in other languages; left out by an earlier release */
+            params?: components["schemas"]["SchemaAlertParams"];
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
             /** @description empty if it is of a rollout, a schedule or the backups */
@@ -6047,12 +6054,42 @@ export interface components {
             id: string;
             /** @description info, warn, error or critical */
             level: string;
+            /** @description what detail says beside type and source, for pages in other languages; left out by an earlier release */
+            params?: components["schemas"]["SchemaAlertParams"];
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
             /** @description what it is about, such as a unit */
             source: string;
             /** @description a row of the table of alerts */
             type: string;
+        };
+        SchemaAlertParams: {
+            /** @description the id of the act that failed last */
+            act?: string;
+            /** @description who stopped the robot */
+            by?: string;
+            /**
+             * Format: int64
+             * @description after how many days a backup counts as old
+             */
+            days?: number;
+            /** @description when the newest backup was made */
+            made?: string;
+            /** @description of the rollout */
+            name?: string;
+            /**
+             * Format: int64
+             * @description the level of the battery that counts as low
+             */
+            percent?: number;
+            /** @description why, as a code */
+            reason?: string;
+            /** @description the id of the story */
+            story?: string;
+            /** @description when a certificate ends */
+            until?: string;
+            /** @description the reason that they gave, or why a rollout waits */
+            why?: string;
         };
         SchemaCalibrationCheck: {
             /** @description in a sentence */
@@ -9925,7 +9962,7 @@ export interface operations {
                 /** @description only of this route */
                 route?: string;
                 /** @description of what they say */
-                language?: "en" | "de";
+                language?: "en" | "de" | "fr";
                 /** @description at most this many */
                 limit?: number;
             };
