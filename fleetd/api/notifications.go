@@ -162,7 +162,7 @@ func (s *server) notifications(t *operation.Table) {
 		State    string `query:"state" enum:"waiting,sent,dead" doc:"only in this state; dead = given up"`
 		Receiver string `query:"receiver" maxLength:"63" doc:"only to this receiver"`
 		Route    string `query:"route" maxLength:"63" doc:"only of this route"`
-		Language string `query:"language" enum:"en,de" default:"en" doc:"of what they say"`
+		Language string `query:"language" enum:"en,de,fr" default:"en" doc:"of what they say"`
 		Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"at most this many"`
 	}) (*answer[NotificationList], error) {
 		all, err := s.Notifications.List(ctx, change.NotificationQuery{State: notify.DeliveryState(in.State), Receiver: in.Receiver,

@@ -38,7 +38,7 @@ func TestWrongInputIsRefusedAllAtOnce(t *testing.T) {
 		{"a good mail", mail, notify.Secrets{}, ""},
 		{"a good ntfy", notify.Receiver{Kind: notify.Ntfy, URL: "https://ntfy.example", Topic: "robots"}, notify.Secrets{}, ""},
 		{"no kind", notify.Receiver{}, notify.Secrets{}, "/kind bad_kind"},
-		{"a language without texts", with(hook, func(r *notify.Receiver) { r.Language = "fr" }), notify.Secrets{}, "/language bad_language"},
+		{"a language without texts", with(hook, func(r *notify.Receiver) { r.Language = "it" }), notify.Secrets{}, "/language bad_language"},
 		{"no URL", with(hook, func(r *notify.Receiver) { r.URL = "" }), notify.Secrets{}, "/url missing"},
 		{"a file", with(hook, func(r *notify.Receiver) { r.URL = "file:///etc/passwd" }), notify.Secrets{}, "/url bad_url"},
 		{"another protocol", with(hook, func(r *notify.Receiver) { r.URL = "gopher://x.example/" }), notify.Secrets{}, "/url bad_url"},
@@ -107,11 +107,11 @@ func TestTitlesAreThoseOfTheConsole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const french = "\n  },\n  {\n" // where the texts of the third language begin; notifications have two
+	const next = "\n  },\n  {\n" // between the texts of two languages
 	english, others, _ := strings.Cut(string(text), "export const useAlertWords")
-	german, _, _ := strings.Cut(others, french)
+	german, french, _ := strings.Cut(others, next)
 	row := regexp.MustCompile(`(?m)^\s+(\w+): \{\s+title: (?:'((?:[^'\\]|\\.)*)'|"([^"]*)")`)
-	for l, part := range map[notify.Language]string{notify.English: english, notify.German: german} {
+	for l, part := range map[notify.Language]string{notify.English: english, notify.German: german, notify.French: french} {
 		all := row.FindAllStringSubmatch(part, -1)
 		if len(all) != len(schema.Alerts) {
 			t.Errorf("%s: the console has %d types of alerts, the table %d", l, len(all), len(schema.Alerts))
@@ -127,15 +127,17 @@ func TestTitlesAreThoseOfTheConsole(t *testing.T) {
 		t.Fatal(err)
 	}
 	row = regexp.MustCompile(`(?m)^    (\w+):\s+'((?:[^'\\]|\\.)*)'`)
-	german, _, _ = strings.Cut(string(events), french)
-	all := row.FindAllStringSubmatch(german, -1)
-	if len(all) < 60 {
-		t.Errorf("only %d types of events were found", len(all))
-	}
-	for _, m := range all {
-		if got := notify.EventTitle(notify.German, m[1]); strings.ReplaceAll(got, "`", "") != strings.NewReplacer("`", "", "[[", "", "]]",
-			"").Replace(m[2]) {
-			t.Errorf("%s: %q, and in the console %q", m[1], got, m[2])
+	german, french, _ = strings.Cut(string(events), next)
+	for l, part := range map[notify.Language]string{notify.German: german, notify.French: french} {
+		all := row.FindAllStringSubmatch(part, -1)
+		if len(all) < 60 {
+			t.Errorf("%s: only %d types of events were found", l, len(all))
+		}
+		for _, m := range all {
+			if got := notify.EventTitle(l, m[1]); strings.ReplaceAll(got, "`", "") != strings.NewReplacer("`", "", "[[", "", "]]",
+				"").Replace(m[2]) {
+				t.Errorf("%s in %s: %q, and in the console %q", m[1], l, got, m[2])
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Receiver struct {
 	User     string   `json:"user,omitempty" maxLength:"254" doc:"of email: the account; left out if the server wants none" cli:"-"`
 	From     string   `json:"from,omitempty" maxLength:"254" doc:"of email: the sender" example:"troupe@museum.example" cli:"-"`
 	To       []string `json:"to,omitempty" doc:"of email: the recipients, at most 20" cli:"-"`
-	Language Language `json:"language,omitempty" enum:"en,de" doc:"of the texts; default en" cli:"-"`
+	Language Language `json:"language,omitempty" enum:"en,de,fr" doc:"of the texts; default en" cli:"-"`
 }
 
 // Secrets are what only fleetd may know of a receiver. They are stored sealed, and never shown.
@@ -92,7 +92,7 @@ func (r Receiver) Problems(s Secrets) (found []schema.Problem) {
 		return found
 	}
 	if r.Language != "" && !slices.Contains(Languages, r.Language) {
-		add("/language", "bad_language", fmt.Sprintf("there are no texts in %q", r.Language), "write en or de")
+		add("/language", "bad_language", fmt.Sprintf("there are no texts in %q", r.Language), "write en, de or fr")
 	}
 	if r.Kind == Email {
 		found = append(found, r.mailProblems(s)...)

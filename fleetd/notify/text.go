@@ -18,10 +18,11 @@ type Language string
 const (
 	English Language = "en"
 	German  Language = "de"
+	French  Language = "fr"
 )
 
 // Languages are all languages.
-var Languages = []Language{English, German}
+var Languages = []Language{English, German, French}
 
 // words are the texts of a language.
 type words struct {
@@ -51,6 +52,15 @@ var allWords = map[Language]words{
 		alertsAt: "%s an %s", since: "seit %s", after: "nach %s", times: "%d-mal", id: "Benachrichtigung %s",
 		robots: func(n int) string { return plural(n, "Roboter", "Robotern") },
 		alerts: func(n int) string { return plural(n, "Alarm", "Alarme") },
+	},
+	French: {
+		levels: map[schema.AlertLevel]string{schema.AlertInfo: "note", schema.AlertWarn: "avertissement", schema.AlertError: "erreur",
+			schema.AlertCritical: "critique"},
+		over: "fini", event: "événement", test: "essai", testBody: "Ceci est un essai. Il ne s’est rien passé.",
+		more: "%d autres sont omis", andMore: "%d autres", repeat: "toujours", escalation: "personne n’a confirmé",
+		alertsAt: "%s chez %s", since: "depuis %s", after: "après %s", times: "%d fois", id: "notification %s",
+		robots: func(n int) string { return plural(n, "robot", "robots") },
+		alerts: func(n int) string { return plural(n, "alerte", "alertes") },
 	},
 }
 

@@ -97,7 +97,7 @@ export const useEventWords = texts<Record<EventType, string>>(
   {
     booted: 'le programme du robot a démarré',
     ending: 'le programme du robot doit se terminer',
-    events_dropped: '`count` événements n’ont pas été envoyés : il y en avait trop',
+    events_dropped: 'des événements ont été omis : il y en avait trop',
     events_gone: 'les événements plus anciens ne sont plus là',
     deadline_missed: 'la boucle de commande était en retard',
     safety_changed: 'le droit de bouger a changé',
