@@ -89,11 +89,11 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	robot := launch(t, "r1", program(t, "robotd"),
 		[]string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0"}, nil)
 	v := visit(t, robot, data)
-	v.await("<code>mnl</code></p>")
-	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Enable</strong>: done") {
+	v.await(`<p class="big" title="mnl">manual</p>`)
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Let it move</strong>: done") {
 		t.Errorf("enable: %s", page)
 	}
-	v.await("may move <code>ENABLED</code>")
+	v.await(`title="ENABLED">free to move</p>`)
 	v.press("/do/volume", url.Values{"volume": {"35"}})
 	v.await("35 %")
 	v.press("/do/face", url.Values{"face": {"wink"}})
@@ -102,20 +102,20 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 		t.Errorf("stop: %s", page)
 	}
 	v.await("Held by <strong dir=\"auto\">local</strong>")
-	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>latched</code>") {
+	if page := v.press("/do/enable", nil); !strings.Contains(page, `title="latched"`) {
 		t.Errorf("enable of a stopped robot: %s", page)
 	}
 	if page := v.press("/do/release", nil); !strings.Contains(page, "<strong>Release the stop</strong>: done") {
 		t.Errorf("release: %s", page)
 	}
-	if page := v.press("/do/mode", url.Values{"mode": {"ato"}}); !strings.Contains(page, "<code>no_default_story</code>") {
+	if page := v.press("/do/mode", url.Values{"mode": {"ato"}}); !strings.Contains(page, `title="no_default_story"`) {
 		t.Errorf("a mode that is not ready: %s", page)
 	}
 	if page := v.press("/do/mode", url.Values{"mode": {"str"}}); !strings.Contains(page, "<strong>Mode</strong>: done") {
 		t.Errorf("mode: %s", page)
 	}
-	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
-	v.await("stop_latched")
+	v.await(`title="mode_changed">another mode is in charge</span> <span dir="auto">start-up → manual`)
+	v.await(`title="stop_latched"`)
 	robot.log.await(t, "r1", "that the robot has lost the heartbeats of the page", func(line string) bool {
 		return strings.Contains(line, "no heartbeat of fleetd or of a panel arrives")
 	})
@@ -136,7 +136,7 @@ func TestRobotWithoutItsAdapterHasItsPage(t *testing.T) {
 	v := visit(t, robot, data)
 	v.await("adapter talker is not there: start it")
 	v.await("<code>" + bus + "</code>")
-	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>precondition</code>") {
+	if page := v.press("/do/enable", nil); !strings.Contains(page, `title="precondition"`) {
 		t.Errorf("enable of a robot without a body: %s", page)
 	}
 	if page := v.press("/do/stop", nil); !strings.Contains(page, "<strong>Stop</strong>: done") || !strings.Contains(page, "Held by") {
@@ -147,13 +147,13 @@ func TestRobotWithoutItsAdapterHasItsPage(t *testing.T) {
 	v = visit(t, start(), data)
 	v.await("adapter talker is not there: start it")
 	launch(t, "talker", mosquittotest.PythonWithPaho(t), []string{"-B", filepath.Join(adapters, "python", "talker.py"), "--bus", bus}, nil)
-	v.await("<code>mnl</code></p>")
+	v.await(`<p class="big" title="mnl">manual</p>`)
 	v.await("Held by <strong dir=\"auto\">local</strong>")
-	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>latched</code>") {
+	if page := v.press("/do/enable", nil); !strings.Contains(page, `title="latched"`) {
 		t.Errorf("enable of a robot that was stopped while it waited: %s", page)
 	}
 	v.press("/do/release", nil)
-	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Enable</strong>: done") {
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Let it move</strong>: done") {
 		t.Errorf("enable: %s", page)
 	}
 }

@@ -24,7 +24,7 @@ type answer struct {
 const shownLeast = 5 * time.Second
 
 // applies reports whether an answer is still about the robot as it is. A refusal because of a
-// stop that was released meanwhile would mislead, and so would "Enable: done" after somebody else
+// stop that was released meanwhile would mislead, and so would "Let it move: done" after somebody else
 // has stopped the robot.
 func (a *answer) applies(now time.Time, situation string) bool {
 	if a.situation == "" && !a.Silent {

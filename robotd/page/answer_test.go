@@ -33,16 +33,16 @@ func TestAnswerEndsWithWhatItIsAbout(t *testing.T) {
 			s.robot.answers = map[string]schema.Ack{"safety/enable": c.answer}
 			c.before(s.robot.view.State)
 			s.send("POST", "/do/enable", "")
-			answered := `<time class="note">` + s.now.Local().Format("15:04:05") + "</time>\n<strong>Enable</strong>"
+			answered := `<time class="note">` + s.now.Local().Format("15:04:05") + "</time>\n<strong>Let it move</strong>"
 			s.shows(answered)
 			s.now = s.now.Add(time.Hour)
 			s.shows(answered)
 			s.send("POST", "/do/enable", "")
-			s.shows("<strong>Enable</strong>")
+			s.shows("<strong>Let it move</strong>")
 			c.after(s.robot.view.State)
-			s.shows("<strong>Enable</strong>") // so that the person who pressed the button can read it
+			s.shows("<strong>Let it move</strong>") // so that the person who pressed the button can read it
 			s.now = s.now.Add(shownLeast)
-			if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "<strong>Enable</strong>") {
+			if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "<strong>Let it move</strong>") {
 				t.Errorf("the answer is still there:\n%s", body)
 			}
 		})
@@ -54,9 +54,9 @@ func TestNoAnswerIsShownOnlyUntilTheRobotAnswersAgain(t *testing.T) {
 	s.robot.silent = true
 	s.send("POST", "/do/enable", "")
 	s.now = s.now.Add(time.Hour)
-	s.shows("<strong>Enable</strong>: no answer")
+	s.shows("<strong>Let it move</strong>: no answer")
 	s.robot.silent = false
-	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "<strong>Enable</strong>") {
+	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "<strong>Let it move</strong>") {
 		t.Errorf("it is still there:\n%s", body)
 	}
 }

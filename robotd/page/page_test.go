@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +180,7 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 	if c := h.Get("Set-Cookie"); !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Strict") {
 		t.Errorf("the cookie is %s", c)
 	}
-	s.shows("stands still")
+	s.shows("kept stopped")
 	if s.robot.beats != 1 {
 		t.Errorf("one view counts as %d heartbeats", s.robot.beats)
 	}
@@ -456,10 +457,10 @@ func TestButtonsSendCommandsAndShowTheAnswer(t *testing.T) {
 		Detail: "assign <one>"}}
 	for _, b := range []struct{ action, form, asked, shown string }{
 		{"stop", "", "safety/stop", "<strong>Stop</strong>: done"},
-		{"enable", "seen=4132&boot=boot-1", "safety/enable", "<strong>Enable</strong>: done"},
+		{"enable", "seen=4132&boot=boot-1", "safety/enable", "<strong>Let it move</strong>: done"},
 		{"reset", "", "safety/reset", "<strong>Reset</strong>: done"},
 		{"continue", "", "auto/continue", "<strong>Continue the story</strong>: done"},
-		{"mode", "mode=ato", "mode/set", "<strong>Mode</strong>: refused <code>no_default_story</code> <span dir=\"auto\">assign &lt;one&gt;"},
+		{"mode", "mode=ato", "mode/set", "<strong>Mode</strong>: refused <span dir=\"auto\" title=\"no_default_story\">assign &lt;one&gt;"},
 		{"volume", "volume=35", "control/acquire manual/volume control/release", "<strong>Volume</strong>: done"},
 		{"face", "face=smile", "control/acquire manual/face control/release", "<strong>Face</strong>: done"},
 	} {
@@ -492,7 +493,7 @@ func TestVolumeWithoutControlIsRefused(t *testing.T) {
 	if !slices.Equal(s.robot.asked, []string{"control/acquire"}) {
 		t.Errorf("sent %v", s.robot.asked)
 	}
-	s.shows("refused <code>not_in_control</code>", "anna has control")
+	s.shows(`refused <span dir="auto" title="not_in_control">anna has control`)
 }
 
 func TestVolumeIsOfferedOnlyIfItCanBeSet(t *testing.T) {
@@ -506,7 +507,7 @@ func TestVolumeIsOfferedOnlyIfItCanBeSet(t *testing.T) {
 
 func TestPageSaysWhyNot(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.shows(`<button id="release" disabled`, "no stop is latched", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;",
+	s.shows(`<button id="release" disabled`, "nothing keeps it stopped", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;",
 		"the mode in charge ends after 5 s")
 	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
 	s.robot.view.State.Safety.State = schema.SafetyEStop
@@ -521,12 +522,12 @@ func TestPageSaysThatTheStoryFails(t *testing.T) {
 	f := standing()
 	f.view.State.Auto = schema.StateAuto{Status: schema.AutoPerforming, Story: &schema.StoryRef{ID: "tour"}, Act: "greet"}
 	s := open(t, f).signIn()
-	s.shows(`tour</span>, performs, <span dir="auto">greet`)
+	s.shows(`tour</span>, playing, <span dir="auto">greet`)
 	f.view.State.Auto.FailedRounds = 3
 	s.shows("Every act of the story fails; the alert says why. (rounds in a row: 3)")
 }
 
-// After a stop without a reset the story goes on with Enable, so that the page must not lead
+// After a stop without a reset the story goes on with “Let it move”, so that the page must not lead
 // to Continue.
 func TestEnableSaysThatTheStoryGoesOn(t *testing.T) {
 	f := standing()
@@ -534,7 +535,7 @@ func TestEnableSaysThatTheStoryGoesOn(t *testing.T) {
 	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"},
 		PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_disabled"}}}
 	s := open(t, f).signIn()
-	const goesOn, notNeeded = "the story goes on at once, and the robot moves", "not needed: Enable lets the story go on"
+	const goesOn, notNeeded = "the story goes on at once, and the robot moves", "not needed: “Let it move” lets the story go on"
 	s.shows(`<button id="enable" aria-describedby="note-enable"`, goesOn, `<button id="continue" disabled`, notNeeded)
 	for name, pause := range map[string][]schema.Pause{
 		"a lost link, too":     {{Token: "safety", Why: "safety_disabled"}, {Token: "link", Why: "needs_continue", NeedsContinue: true}},
@@ -593,15 +594,16 @@ func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
 	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"
 	s := open(t, f).signIn()
-	s.shows(`Because of <span dir="auto">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset",
-		"Paused by <strong dir=\"auto\">safety</strong>: <span dir=\"auto\">the robot is stopped",
-		`<button id="continue" disabled`, "enable it first", "Not now: Reset, then Enable, then Continue the story")
+	s.shows(`Cause: <span dir="auto" title="unit_error">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset",
+		`Paused by <strong dir="auto" title="safety">a stop</strong>: <span dir="auto">the robot is stopped until it is reset; Reset leads out`,
+		`<button id="continue" disabled`, "let it move first",
+		`Not now: <span title="no_default_story">Reset, then Let it move, then Continue the story`)
 	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "Every act of the story fails") {
 		t.Error("a story that is paused fails")
 	}
 	state.Safety, state.Units = schema.StateSafety{State: schema.SafetyEnabled}, nil
 	state.Auto.PauseHolders[0].Why = "needs_continue"
-	s.shows("its cause is over", `<button id="continue">`)
+	s.shows("its cause is gone", `<button id="continue">`)
 	state.Auto = schema.StateAuto{Status: schema.AutoPerforming, Story: state.Auto.Story}
 	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, `id="continue"`) {
 		t.Error("a story that runs can be continued")
@@ -635,9 +637,33 @@ func TestSilentRobotIsShownAsSuch(t *testing.T) {
 // Each language has the same texts, and each text of the templates exists: a missing one
 // panics as it is looked up.
 func TestLanguagesHaveTheSameTexts(t *testing.T) {
-	en, de := slices.Sorted(maps.Keys(texts["en"])), slices.Sorted(maps.Keys(texts["de"]))
-	if !slices.Equal(en, de) {
-		t.Errorf("English %v\nGerman %v", en, de)
+	ofTables := func(key string, _ string) bool {
+		return strings.HasPrefix(key, "reason.") || strings.HasPrefix(key, "event.")
+	}
+	keys := func(lang string) []string {
+		own := maps.Clone(texts[lang])
+		maps.DeleteFunc(own, ofTables) // their English is in package schema
+		return slices.Sorted(maps.Keys(own))
+	}
+	for _, lang := range []string{"de", "fr"} {
+		if !slices.Equal(keys("en"), keys(lang)) {
+			t.Errorf("English %v\n%s %v", keys("en"), lang, keys(lang))
+		}
+		for _, r := range schema.Reasons {
+			if texts[lang]["reason."+string(r.Reason)] == "" {
+				t.Errorf("%s has no words for the reason %s", lang, r.Reason)
+			}
+		}
+		for _, r := range schema.Events {
+			if texts[lang]["event."+r.Type] == "" {
+				t.Errorf("%s has no words for the event %s", lang, r.Type)
+			}
+		}
+		for _, r := range schema.Alerts {
+			if texts[lang]["alert."+r.Type] == "" {
+				t.Errorf("%s has no words for the alert %s", lang, r.Type)
+			}
+		}
 	}
 	var all strings.Builder
 	for _, name := range []string{"page.html", "parts.html"} {
@@ -654,8 +680,72 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 	}
 	s := open(t, standing()).signIn()
 	_, body, _ := s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "de-AT,de;q=0.9,en;q=0.5") })
-	if !strings.Contains(body, "steht still") || !strings.Contains(body, `lang="de"`) {
+	if !strings.Contains(body, "bleibt stehen") || !strings.Contains(body, `lang="de"`) {
 		t.Errorf("in German: %s", body)
+	}
+	_, body, _ = s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "fr-CH") })
+	for _, text := range []string{"maintenu à l’arrêt", `lang="fr"`, "Pas maintenant: <span title=\"no_default_story\">le robot n’a pas d’histoire",
+		`<span class="own" lang="en" dir="auto">no story &lt;b&gt;yet&lt;/b&gt;`} {
+		if !strings.Contains(body, text) {
+			t.Errorf("in French there is no %s: %s", text, body)
+		}
+	}
+}
+
+// The robot's own page and the console call a thing the same.
+func TestWordsAreThoseOfTheConsole(t *testing.T) {
+	const next = "\n  },\n  {\n" // between the texts of two languages
+	from := func(file, after string) []string {
+		text, err := os.ReadFile("../../fleetd/console/web/src/text/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, tables, _ := strings.Cut(string(text), after)
+		return strings.SplitN(tables, next, 3)
+	}
+	const quoted = `'((?:[^'\\]|\\.)*)'`
+	checked := 0
+	check := func(lang, key, want string) {
+		t.Helper()
+		checked++
+		want = strings.NewReplacer(`\'`, "'", "`", "").Replace(want)
+		if got := texts[lang][key]; got != want {
+			t.Errorf("%s in %s: %q, and in the console %q", key, lang, got, want)
+		}
+	}
+	group := map[string]string{"ModeID": "mode", "SafetyState": "safety", "ModePhase": "phase", "AutoStatus": "auto", "LinkState": "link",
+		"AlertLevel": "level", "Status": "status"}
+	table := regexp.MustCompile(`(?s)\n    (\w+): \{(.*?)\}`)
+	word := regexp.MustCompile(`(\w+): ` + quoted)
+	for i, part := range from("terms.ts", "texts<Terms>(") {
+		part, _, _ = strings.Cut(part, "\n);")
+		for _, m := range table.FindAllStringSubmatch(part, -1) {
+			for _, w := range word.FindAllStringSubmatch(m[2], -1) {
+				if group[m[1]] != "" {
+					check([]string{"en", "de", "fr"}[i], group[m[1]]+"."+w[1], w[2])
+				}
+			}
+		}
+	}
+	row := regexp.MustCompile(`(?m)^    (\w+):\s+` + quoted)
+	title := regexp.MustCompile(`(?m)^\s+(\w+): \{\s+title: (?:` + quoted + `|"([^"]*)")`)
+	for i, lang := range []string{"de", "fr"} {
+		for kind, file := range map[string]string{"reason": "reasons.ts", "event": "events.ts"} {
+			part, _, _ := strings.Cut(from(file, "= texts")[i], "\n);")
+			for _, m := range row.FindAllStringSubmatch(part, -1) {
+				check(lang, kind+"."+m[1], m[2])
+			}
+		}
+		for _, m := range title.FindAllStringSubmatch(from("alerts.ts", "export const useAlertWords")[i], -1) {
+			check(lang, "alert."+m[1], m[2]+m[3])
+		}
+	}
+	english, _, _ := strings.Cut(from("alerts.ts", "const english")[0], "\n};")
+	for _, m := range title.FindAllStringSubmatch(english, -1) {
+		check("en", "alert."+m[1], m[2]+m[3])
+	}
+	if checked < 500 {
+		t.Errorf("only %d words were compared", checked)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/language"
 
@@ -28,6 +30,13 @@ var pages = func() map[string]*template.Template {
 			"button":   func(p *screen, action string) button { return button{p, action, p.WhyNot(action), p.Note(action)} },
 			"word":     func(group string, value any) string { return words.word(group, value) },
 			"named":    words.named,
+			"code":     words.ofCode,
+			"said":     words.said,
+			"own":      words.own,
+			"holder":   words.holder,
+			"why":      words.why,
+			"about":    words.about,
+			"capital":  capital,
 			"sentence": words.sentence,
 		})
 		all[lang] = template.Must(t.ParseFS(templates, "templates/*.html"))
@@ -35,8 +44,14 @@ var pages = func() map[string]*template.Template {
 	return all
 }()
 
+// capital begins a word on a button or in a heading.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
 // languages matches the languages that a browser asks for; the first one is the default.
-var languages = language.NewMatcher([]language.Tag{language.English, language.German})
+var languages = language.NewMatcher([]language.Tag{language.English, language.German, language.French})
 
 func languageOf(r *http.Request) string {
 	tag, _ := language.MatchStrings(languages, r.Header.Get("Accept-Language"))
@@ -248,12 +263,6 @@ func (p *screen) Clock(t schema.Time) string {
 		}
 	}
 	return t.Time().In(zone).Format("15:04:05")
-}
-
-// About is an event's data for people.
-func (p *screen) About(e schema.Event) string {
-	text := strings.NewReplacer(`"`, "", "{", "", "}", "", ",", ", ", ":", ": ").Replace(string(e.Data))
-	return strings.TrimSpace(strings.Trim(e.Cause+" "+text, " "))
 }
 
 // By is who caused an event, if that was a command.
