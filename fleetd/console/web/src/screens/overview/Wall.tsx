@@ -7,7 +7,7 @@ import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
 import { PlayedRobot } from '../../live/PlayedRobot';
-import { fullName, RobotName } from '../../live/RobotName';
+import { RobotName } from '../../live/RobotName';
 import { useNameOf } from '../../live/entries';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
