@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
+import { OwnAddresses } from './ownAddresses';
+
 /** ms after the last key until the address follows the filter. */
 const calm = 250;
 
@@ -21,15 +23,14 @@ export function useFilter<K extends string>(names: readonly K[]): Filter<K> {
   const [query, setQuery] = useSearchParams();
   const [values, setValues] = useState(() => read(names, query));
   const newest = useRef(values);
-  const written = useRef(query.toString());
+  const [own] = useState(() => new OwnAddresses(query.toString()));
   const timer = useRef<number>(undefined);
   const show = (next: Record<K, string>) => {
     newest.current = next;
     setValues(next);
   };
   useEffect(() => {
-    if (query.toString() === written.current) return;
-    written.current = query.toString();
+    if (!own.isForeign(query.toString())) return;
     clearTimeout(timer.current);
     show(read(names, query));
   }, [query]);
@@ -38,11 +39,11 @@ export function useFilter<K extends string>(names: readonly K[]): Filter<K> {
     show(next);
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
-      const q = new URLSearchParams(written.current);
+      const q = new URLSearchParams(own.newest);
       for (const n of names)
         if (newest.current[n]) q.set(n, newest.current[n]);
         else q.delete(n);
-      written.current = q.toString();
+      own.write(q.toString());
       setQuery(q, { replace: true });
     }, calm);
   };

@@ -1,13 +1,14 @@
 import { Card, Loader, SegmentedControl, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { type Problem, problemOf } from '../../api/problem';
 import { robots, useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
+import { OwnAddresses } from '../../shell/ownAddresses';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { SendRow } from '../../shell/SendRow';
@@ -49,17 +50,15 @@ const addressFor = (a: Asked) => addressOf(a.what, a.selector, a.waves);
 function useAsked(): [Asked, (a: Asked) => void] {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState<Asked>(() => askedIn(query));
-  const written = useRef(query.toString());
+  const [own] = useState(() => new OwnAddresses(query.toString()));
   useEffect(() => {
-    if (query.toString() === written.current) return;
-    written.current = query.toString();
-    setAsked(askedIn(query));
+    if (own.isForeign(query.toString())) setAsked(askedIn(query));
   }, [query]);
   const [settled] = useDebouncedValue(asked, calm);
   useEffect(() => {
     const next = addressFor(settled);
-    if (next.toString() === addressFor(askedIn(query)).toString()) return;
-    written.current = next.toString();
+    if (next.toString() === addressFor(askedIn(new URLSearchParams(own.newest))).toString()) return;
+    own.write(next.toString());
     setQuery(next, { replace: true });
   }, [settled]);
   return [asked, setAsked];

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
+import { OwnAddresses } from '../../shell/ownAddresses';
 import { type Filter, filterOf, queryOf } from './filter';
 import type { SortColumn, Sorting } from './order';
 
@@ -39,11 +40,10 @@ export function useAddress(): Shown & {
   const [query, setQuery] = useSearchParams();
   const assignment = query.get('assign') ?? '';
   const [shown, setShown] = useState(() => shownBy(query));
-  const written = useRef(query.toString());
+  const [own] = useState(() => new OwnAddresses(query.toString()));
   const timer = useRef<number>(undefined);
   useEffect(() => {
-    if (query.toString() === written.current) return;
-    written.current = query.toString();
+    if (!own.isForeign(query.toString())) return;
     clearTimeout(timer.current);
     setShown(shownBy(query));
   }, [query]);
@@ -55,11 +55,11 @@ export function useAddress(): Shown & {
       timer.current = window.setTimeout(() => {
         const q = addressOf({ filter, sorting });
         if (assignment) q.set('assign', assignment);
-        written.current = q.toString();
+        own.write(q.toString());
         setQuery(q, { replace: true });
       }, calm);
     },
-    [setQuery, assignment],
+    [setQuery, assignment, own],
   );
   return { ...shown, show, query: addressOf(shown).toString(), assignment };
 }
