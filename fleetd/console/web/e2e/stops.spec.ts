@@ -25,16 +25,22 @@ test('six windows that are open use up the connections of a browser, and a stop 
 });
 
 test('a stop without an answer says so within two seconds, and what to do', async ({ page, request }) => {
+  await page.clock.install(); // the seconds are those of the page: how fast the machine is decides nothing
   await page.goto('/robots/r2');
   await live(page);
   let hangs = true; // as a proxy does
   await page.route('**/api/v1/stops', (route) => (hangs ? undefined : route.continue()));
   await page.routeWebSocket('**/api/v1/stops/socket*', () => undefined);
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 2000));
   await page.getByRole('button', { name: 'Stop (software)' }).click();
   const toasts = page.getByTestId('toasts');
-  await expect(toasts).toContainText('Sending the stop for r2…', { timeout: 1000 });
-  await expect(toasts).toContainText('NO ANSWER', { timeout: 2500 });
+  await expect(toasts).toContainText('Sending the stop for r2…');
+  await page.clock.runFor(1900);
+  await expect(toasts).not.toContainText('NO ANSWER');
+  await page.clock.runFor(100);
+  await expect(toasts).toContainText('NO ANSWER');
   await expect(toasts).toContainText('Stop the robots at the robots');
+  await page.clock.resume();
   hangs = false;
   await toasts.getByRole('button', { name: 'Send the stop again' }).click();
   await expect(toasts).toContainText('r2 stands');
