@@ -17,6 +17,9 @@ const (
 // AlertBackupOld is the type of the alert of backups, which fleetd raises.
 const AlertBackupOld = "backup_old"
 
+// AlertButtonSilent is the type of the alert of a stop button, which fleetd raises.
+const AlertButtonSilent = "stop_button_silent"
+
 // Types of alerts of robots that fleetd raises from what it knows of them.
 const (
 	AlertRobotLost    = "robot_lost"
@@ -101,6 +104,8 @@ var Alerts = []AlertRow{
 		Note: ". It has no robot; source is `schedule`; it ends as `schedule_missed` does"},
 	{Type: AlertBackupOld, Text: "fleetd raises it: the newest backup of its database is old, or none was ever made",
 		Note: ". It has no robot; source is `backup`; it ends with the next backup"},
+	{Type: AlertButtonSilent, Text: "fleetd raises it: a stop button sends no heartbeat, so it may not stop the robots",
+		Note: ". It has no robot; source is the name of the button; it ends with its next heartbeat"},
 	{Type: AlertRobotLost, Text: "fleetd raises it: the connection to the robot is lost, or no heartbeat of it arrives",
 		Note: "; source is `presence`. It is in the list of alerts and in notifications, and not in documents of the robot"},
 	{Type: AlertRobotStopped, Text: "fleetd raises it: the robot is stopped, and stays so until the stop is released",

@@ -30,6 +30,7 @@ const (
 	TopicFleetAck       TopicKind = "fleet_ack"
 	TopicRevoked        TopicKind = "revoked"
 	TopicNotice         TopicKind = "notice"
+	TopicStopHeartbeat  TopicKind = "stop_heartbeat"
 	TopicSim            TopicKind = "sim"
 )
 
@@ -199,6 +200,9 @@ var Topics = []Topic{
 		Read:    append(plus(fleetSide, ownCID...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}),
 		Purpose: "a message of the client was rejected, a command of it reached no robot, or a newer connection replaced its connection; from " +
 			"fleetd: it removed a retained command or stop of the client", Rate: "per refusal, combined"},
+	{Kind: TopicStopHeartbeat, Pattern: "clients/{cid}/heartbeat", MaxBytes: 256,
+		Publish: []Grant{{RoleStop, "cid"}}, Read: fleetSide,
+		Purpose: "a stop button works: it would send a stop over the same connection; what the payload says is not read", Rate: "every 2 s"},
 }
 
 // MaxTopicLevels and MaxTopicBytes are the limits of every topic.

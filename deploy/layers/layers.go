@@ -64,7 +64,7 @@ var Table = []Layer{
 			"robotd/auto", "robotd/interrupt", "robotd/act",
 			"robotd/delivery", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol",
-			"fleetd/decommission", "fleetd/leader", "fleetd/drive", "fleetd/measure",
+			"fleetd/decommission", "fleetd/leader", "fleetd/drive", "fleetd/measure", "fleetd/stopbutton",
 		}},
 	{What: "what robots can be given", Pure: true,
 		Folders: []string{"fleetd/content"}},

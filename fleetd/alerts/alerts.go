@@ -1,5 +1,5 @@
 // Package alerts lists the present alerts of the fleet: those that robots report, those that fleetd raises about them, and
-// those of rollouts, schedules and backups, each with who has acknowledged it.
+// those of rollouts, schedules, backups and stop buttons, each with who has acknowledged it.
 package alerts
 
 import (
@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/presence"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/schedule"
+	"troupe/fleetd/stopbutton"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -28,6 +29,7 @@ type Source struct {
 	Schedules *change.Schedules
 	Backups   *change.Backups
 	BackupAge BackupAge
+	Buttons   *stopbutton.Buttons
 }
 
 // BackupAge says from which age the newest backup is an alert.
@@ -36,7 +38,7 @@ type BackupAge struct {
 	Expected bool          // also if none was ever made
 }
 
-// Alert is one alert of a robot, a rollout, a schedule or the backups.
+// Alert is one alert of a robot, a rollout, a schedule, the backups or a stop button.
 type Alert struct {
 	Robot    string
 	Rollout  string
@@ -204,6 +206,29 @@ func (s *Source) OfBackups(ctx context.Context) ([]Alert, error) {
 	return []Alert{{Alert: a}}, nil
 }
 
+// OfButtons are the alerts of stop buttons that do not answer.
+func (s *Source) OfButtons() (out []Alert) {
+	for _, b := range s.Buttons.List(s.Now()) {
+		if b.SilentAt.IsZero() {
+			continue
+		}
+		heard := "no heartbeat of it has arrived since fleetd started"
+		if !b.HeardAt.IsZero() {
+			heard = "its last heartbeat arrived at " + schema.TimeOf(b.HeardAt).String()
+		}
+		hint := "look whether it has power and network, and try it when it is back; until then stop the robots with another button, the " +
+			"console or fleetd stop --all"
+		if !b.Listed {
+			hint += "; a button that was taken away is forgotten when fleetd restarts"
+		}
+		out = append(out, Alert{Alert: schema.Alert{
+			ID: "button-" + b.Name, Source: b.Name, Type: schema.AlertButtonSilent, Level: schema.AlertError, FirstTS: timeOf(b.SilentAt),
+			Detail: "the stop button " + b.Name + " does not answer: " + heard, Hint: hint,
+		}})
+	}
+	return out
+}
+
 func days(d time.Duration) string {
 	if n := int(d / (24 * time.Hour)); n != 1 {
 		return fmt.Sprint(n, " days")
@@ -222,7 +247,7 @@ func (s *Source) OfFleet(ctx context.Context) ([]Alert, error) {
 		return nil, err
 	}
 	backups, err := s.OfBackups(ctx)
-	return slices.Concat(rollouts, schedules, backups), err
+	return slices.Concat(rollouts, schedules, backups, s.OfButtons()), err
 }
 
 // ForNotifications lists what notifications are about, with the robots of which nothing is known now: what they had

@@ -33,6 +33,7 @@ type Status struct {
 	FleetID          string             `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
 	Others           []string           `json:"others,omitempty" doc:"other instances whose heartbeats arrive"`
 	Instances        []InstanceHealth   `json:"instances" doc:"this instance, and every other one that it has heard since it started"`
+	StopButtons      []StopButton       `json:"stop_buttons,omitempty" doc:"those of the setting stop-buttons, and those that this instance has heard since it started"`
 	Messages         int64              `json:"messages" doc:"messages that this instance has received since it started"`
 	Dropped          int64              `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
@@ -47,6 +48,14 @@ type InstanceHealth struct {
 	Database  bool        `json:"database,omitempty" doc:"it says that its database answers"`
 	Broker    bool        `json:"broker,omitempty" doc:"its heartbeats arrive; of this instance: it is connected"`
 	HeardAt   schema.Time `json:"heard_at,omitzero" doc:"its last heartbeat, which it sends each second"`
+}
+
+// StopButton is whether the heartbeats of a stop button arrive, a client of role stop.
+type StopButton struct {
+	Name        string      `json:"name"`
+	Listed      bool        `json:"listed,omitempty" doc:"the setting stop-buttons has it"`
+	HeardAt     schema.Time `json:"heard_at,omitzero" doc:"its last heartbeat, which it sends every 2 s; absent = none since fleetd started"`
+	SilentSince schema.Time `json:"silent_since,omitzero" doc:"since when it does not answer; absent = it does"`
 }
 
 // Leadership says which of several fleetd instances on one database is the leader, which

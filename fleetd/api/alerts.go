@@ -16,7 +16,7 @@ import (
 
 // RobotAlert is one alert of one robot, a rollout or a schedule, and who has seen it.
 type RobotAlert struct {
-	Robot    string `json:"robot" doc:"empty if it is of a rollout, a schedule or the backups"`
+	Robot    string `json:"robot" doc:"empty if it is of a rollout, a schedule, the backups or a stop button"`
 	Rollout  string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
 	Schedule string `json:"schedule,omitempty" doc:"the schedule that was not run"`
 	schema.Alert
@@ -45,9 +45,9 @@ const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | SCHEDULE 
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
-		Summary: "List the alerts of robots, rollouts, schedules and backups, the worst first",
-		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or " +
-			"backups that are old; when it is over, it leaves " +
+		Summary: "List the alerts of robots, rollouts, schedules, backups and stop buttons, the worst first",
+		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, " +
+			"backups that are old, or a stop button that does not answer; when it is over, it leaves " +
 			"the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.",
 		Use:     "alert list",
 		Columns: alertColumns,
@@ -166,7 +166,7 @@ func (s *server) alertsOfNoRobot(ctx context.Context, p auth.Principal, sites []
 		return all, err
 	}
 	of, err = s.AlertSource.OfBackups(ctx)
-	return append(all, of...), err
+	return slices.Concat(all, of, s.AlertSource.OfButtons()), err
 }
 
 // alertsFor lists the alerts that a principal sees, of one robot and of one site if they are named.

@@ -106,6 +106,8 @@ broker-password in the file.`,
 	f.Int("minute-retention-days", fleet.DefaultMinuteDays, "how long to keep measurements of robots with a point a minute; 0 = for ever")
 	f.Int("measurement-retention-days", fleet.DefaultMeasurementDays,
 		"how long to keep measurements of robots with a point each 15 minutes; 0 = for ever")
+	f.StringSlice("stop-buttons", nil, "MQTT user names of the stop buttons that must be there: one that sends no heartbeat is an alert; "+
+		"others are watched once fleetd has heard them")
 	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
 	f.String("seal-key", "", "file with the key that seals the secrets of receivers of notifications, made if it is missing; instances on "+
 		"one database need the same; default: with --ca a key that follows from the fleet's keys, else a file beside the spool")
@@ -182,9 +184,9 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	}
 	return fleet.Run(cmd.Context(), fleet.Config{
 		PublicURL: k.String("public-url"), Fleets: fleets, Provider: people,
-		BackupAge: backupAge,
-		Keep:      fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
-		SignKey:   key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
+		BackupAge: backupAge, StopButtons: stringList(k, "stop-buttons"),
+		Keep:    fleet.Retention{Audit: keep[0], Commands: keep[1], Events: keep[2], Minutes: keep[3], Measurements: keep[4]},
+		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Notifications: fleet.Notifications{SealKey: k.String("seal-key"), Allow: allow},
 		Name:          k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Engine: engine,
 		Password: k.String(passwordSetting),
@@ -326,7 +328,7 @@ func (sh *shell) settings(flags *pflag.FlagSet, also ...*pflag.FlagSet) (*koanf.
 		case !known[name]:
 			return nil, fmt.Errorf("environment: unknown setting %s", variable)
 		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow", name == "notify-allow",
-			name == "fleets":
+			name == "fleets", name == "stop-buttons":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

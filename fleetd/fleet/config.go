@@ -136,6 +136,9 @@ type Config struct {
 	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
 	ApproveAbove int
 
+	// StopButtons are the names of the stop buttons that must be there. Others are watched once they were heard.
+	StopButtons []string
+
 	BackupAge     alerts.BackupAge
 	Notifications Notifications
 
@@ -212,6 +215,9 @@ func (c *Config) complete() error {
 		return fmt.Errorf("name %q: use a-z, 0-9 and hyphens, at most %d", c.Name, schema.MaxIDLen)
 	case !schema.ValidNamespace(string(c.Namespace)):
 		return fmt.Errorf("namespace %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
+	case slices.ContainsFunc(c.StopButtons, func(name string) bool { return !schema.ValidID(name) }):
+		return fmt.Errorf("stop-buttons %s: each is the MQTT user name of a stop button, of a-z, 0-9 and hyphens",
+			strings.Join(c.StopButtons, ","))
 	case c.ApproveAbove < 0:
 		return fmt.Errorf("approve-above %d: write a number of robots; 0 = no rollout needs approval", c.ApproveAbove)
 	case c.Broker == "" && c.Dial == nil:

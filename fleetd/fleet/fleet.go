@@ -35,6 +35,7 @@ import (
 	"troupe/fleetd/revocation"
 	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/scheduler"
+	"troupe/fleetd/stopbutton"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
 	"troupe/fleetd/trace"
@@ -112,6 +113,7 @@ type served struct {
 // notifying lists alerts and sends notifications about them.
 type notifying struct {
 	alerts   *alerts.Source
+	buttons  *stopbutton.Buttons
 	notifier *notifier.Notifier
 	sender   *notifier.Sender
 	sealer   *vault.Sealer
@@ -144,6 +146,7 @@ func Start(ctx context.Context, cfg Config) (started *Fleet, err error) {
 	now := time.Now()
 	f := &Fleet{
 		cfg: cfg, ns: cfg.Namespace, log: cfg.Logger, boot: uuid.NewString(), started: now, failed: make(chan error, 1),
+		notify:     notifying{buttons: stopbutton.New(cfg.StopButtons)},
 		brokerLink: brokerLink{opened: make(chan struct{})},
 		health: health{
 			log:      cfg.Logger,
@@ -298,6 +301,7 @@ func (f *Fleet) linked(s link.State) {
 		f.presenceChanged(f.view.Connected(up, now)...)
 	}
 	f.instances.SetConnected(up, now)
+	f.notify.buttons.SetConnected(up, now)
 	f.leadership.ConnectionChanged()
 	if up {
 		f.wasConnected.Store(true)

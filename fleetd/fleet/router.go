@@ -37,10 +37,12 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicRevoked, nil},
 		{schema.TopicNotice, []string{name}},
+		{schema.TopicStopHeartbeat, []string{"+"}},
 	} {
 		row := schema.TopicOf(t.kind)
 		// Each renewed subscription would deliver all retained documents again.
-		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain})
+		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain,
+			Optional: t.kind == schema.TopicStopHeartbeat}) // brokers of earlier releases do not know it
 	}
 	return out
 }
@@ -69,6 +71,10 @@ func (f *Fleet) receive(m link.Message) {
 			f.auditor.Answered(params, m.Payload, now)
 			return
 		}
+	case schema.TopicStopHeartbeat:
+		f.view.NoteClient(params.CID)
+		f.notify.buttons.Heard(params.CID, now)
+		return
 	case schema.TopicRevoked:
 		f.revocations.Observe(m.Payload, now)
 		return

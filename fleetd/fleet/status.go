@@ -21,6 +21,16 @@ func (f *Fleet) Status() api.Status {
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name, Dev: f.cfg.Dev,
 		Dropped: f.persister.Dropped(), Messages: f.received.Load(), Others: f.instances.Others(f.cfg.Name, now),
 	}
+	for _, b := range f.notify.buttons.List(now) {
+		one := api.StopButton{Name: b.Name, Listed: b.Listed}
+		if !b.HeardAt.IsZero() {
+			one.HeardAt = schema.TimeOf(b.HeardAt)
+		}
+		if !b.SilentAt.IsZero() {
+			one.SilentSince = schema.TimeOf(b.SilentAt)
+		}
+		s.StopButtons = append(s.StopButtons, one)
+	}
 	f.health.fill(&s, now)
 	s.Instances = f.instanceList(s.Broker.OK, now)
 	return s

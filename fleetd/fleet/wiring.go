@@ -148,7 +148,7 @@ func (f *Fleet) makeNotifier() {
 	f.notify.alerts = &alerts.Source{
 		Now: f.Now, View: f.view, Acks: &change.Alerts{Deps: f.changes()}, Rollouts: f.rolloutChanges(),
 		Schedules: &change.Schedules{Deps: f.changes()},
-		Backups:   &change.Backups{Deps: f.changes()}, BackupAge: f.cfg.BackupAge,
+		Backups:   &change.Backups{Deps: f.changes()}, BackupAge: f.cfg.BackupAge, Buttons: f.notify.buttons,
 	}
 	f.notify.sender = notifier.NewSender(notifier.SenderDeps{
 		Now: f.Now, Secrets: f.notificationChanges().Secrets, Filter: notifier.AddressFilter{Allow: f.cfg.Notifications.Allow},

@@ -213,6 +213,7 @@ export const alerts = {
   schedule_missed: 'fleetd raises it: the newest instant of a schedule was missed, and nothing happened',
   schedule_failed: 'fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened',
   backup_old: 'fleetd raises it: the newest backup of its database is old, or none was ever made',
+  stop_button_silent: 'fleetd raises it: a stop button sends no heartbeat, so it may not stop the robots',
   robot_lost: 'fleetd raises it: the connection to the robot is lost, or no heartbeat of it arrives',
   robot_stopped: 'fleetd raises it: the robot is stopped, and stays so until the stop is released',
   duplicate_identity: 'a second client connects under the robot\'s name',

@@ -384,8 +384,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the alerts of robots, rollouts, schedules and backups, the worst first
-         * @description An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, or backups that are old; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
+         * List the alerts of robots, rollouts, schedules, backups and stop buttons, the worst first
+         * @description An alert is a present problem that a robot reports, a rollout that needs a person, a schedule that was not run, backups that are old, or a stop button that does not answer; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
          */
         get: operations["list-alerts"];
         put?: never;
@@ -5211,7 +5211,7 @@ export interface components {
             params?: components["schemas"]["SchemaAlertParams"];
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
-            /** @description empty if it is of a rollout, a schedule or the backups */
+            /** @description empty if it is of a rollout, a schedule, the backups or a stop button */
             robot: string;
             /** @description the rollout that needs a person */
             rollout?: string;
@@ -7376,8 +7376,19 @@ export interface components {
             others?: string[];
             /** @description commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them */
             retained_commands?: components["schemas"]["RetainedCommand"][];
+            /** @description those of the setting stop-buttons, and those that this instance has heard since it started */
+            stop_buttons?: components["schemas"]["StopButton"][];
             ts: string;
             version: string;
+        };
+        StopButton: {
+            /** @description its last heartbeat, which it sends every 2 s; absent = none since fleetd started */
+            heard_at?: string;
+            /** @description the setting stop-buttons has it */
+            listed?: boolean;
+            name: string;
+            /** @description since when it does not answer; absent = it does */
+            silent_since?: string;
         };
         StoreNotDone: {
             robot: string;

@@ -163,6 +163,11 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     title: 'a schedule failed',
     wayOut: 'Read why, correct the schedule or what it needs, and save it.',
   },
+  stop_button_silent: {
+    title: 'a stop button does not answer',
+    wayOut:
+      'Look whether it has power and network, and try it when it is back. Until then stop the robots with another button or here.',
+  },
   backup_old: {
     title: 'the newest backup is old',
     wayOut: 'On the computer of fleetd, find out why no backup is made, or make one. The next backup ends this alert.',
@@ -387,6 +392,12 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       means: 'Was der Zeitplan tun sollte, wurde abgelehnt, und nichts geschah.',
       wayOut: 'Lesen Sie warum, berichtigen Sie den Zeitplan oder was er braucht, und speichern Sie ihn.',
     },
+    stop_button_silent: {
+      title: 'ein Stoppknopf antwortet nicht',
+      means: 'Ein Stoppknopf sendet kein Lebenszeichen; er kann die Roboter vielleicht nicht stoppen.',
+      wayOut:
+        'Sehen Sie nach, ob er Strom und Netz hat, und probieren Sie ihn aus, wenn er wieder da ist. Stoppen Sie die Roboter bis dahin mit einem anderen Knopf oder hier.',
+    },
     backup_old: {
       title: 'die neueste Sicherung ist alt',
       means: 'Seit der neuesten Sicherung der Datenbank ist zu viel Zeit vergangen, oder es gab nie eine.',
@@ -609,6 +620,12 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       title: 'un horaire a échoué',
       means: 'Ce que l’horaire devait faire a été refusé, et rien ne s’est passé.',
       wayOut: 'Lisez pourquoi, corrigez l’horaire ou ce dont il a besoin, et enregistrez-le.',
+    },
+    stop_button_silent: {
+      title: 'un bouton d’arrêt ne répond pas',
+      means: 'Un bouton d’arrêt n’envoie aucun signe de vie ; il n’arrêtera peut-être pas les robots.',
+      wayOut:
+        'Regardez s’il a du courant et du réseau, et essayez-le quand il est revenu. D’ici là, arrêtez les robots avec un autre bouton ou ici.',
     },
     backup_old: {
       title: 'la dernière sauvegarde est ancienne',

@@ -28,6 +28,7 @@ export function Health() {
     <Stack gap="xl">
       <Facts label={t.tabs.health} rows={rows} />
       <Instances of={s} />
+      <StopButtons of={s} />
       <Certificates />
     </Stack>
   );
@@ -165,6 +166,48 @@ function Instances({ of: s }: { of: Schemas['Status'] }) {
         </Text>
       )}
       {!lead.leader && <Text role="status">{t.noLeader}</Text>}
+    </Stack>
+  );
+}
+
+/** The stop buttons that fleetd knows, and whether they answer. */
+function StopButtons({ of: s }: { of: Schemas['Status'] }) {
+  const t = useAdminTexts();
+  const all = s.stop_buttons ?? [];
+  return (
+    <Stack gap="xs" component="section" aria-labelledby="stop-buttons">
+      <Title order={2} size="h4" id="stop-buttons">
+        {t.stopButtons}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t.stopButtonsHelp}
+      </Text>
+      {all.length === 0 && <Text size="sm">{t.noStopButtons}</Text>}
+      <Rows
+        label={t.stopButtons}
+        rows={all}
+        keyOf={(b) => b.name}
+        columns={[
+          { head: t.stopButton, cell: (b) => <span className="any-text">{b.name}</span> },
+          {
+            head: t.answers,
+            cell: (b) => (
+              <Badge
+                color={b.silent_since ? 'red.8' : 'green'}
+                variant={b.silent_since ? 'filled' : 'light'}
+                tt="none"
+                leftSection={
+                  b.silent_since ? <IconAlertTriangle size={12} aria-hidden /> : <IconCheck size={12} aria-hidden />
+                }
+              >
+                {b.silent_since ? t.silentSince(dateTime(b.silent_since)) : b.heard_at ? t.ok : t.awaited}
+              </Badge>
+            ),
+          },
+          { head: t.heard, cell: (b) => (b.heard_at ? ago(Date.parse(s.ts) - Date.parse(b.heard_at)) : '–') },
+          { head: t.listedIn, cell: (b) => (b.listed ? t.listed : t.unlisted) },
+        ]}
+      />
     </Stack>
   );
 }
