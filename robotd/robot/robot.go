@@ -324,7 +324,7 @@ func (h *effectRunner) start(cfg *Config) {
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.mqtt.watch(h.ctx, h.link) })
 	if h.stops != nil {
-		h.work.Go(func() { keepApart(h.ctx, h.link, h.stops) })
+		h.work.Go(func() { keepApart(h.ctx, h.link, h.stops, stopLinkEvery) })
 	}
 	h.work.Go(func() { cfg.clock.saveFleetTime(h.ctx) })
 	h.work.Go(func() { h.loop.flight.watch(h.ctx, h.loop) })

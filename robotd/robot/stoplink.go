@@ -39,8 +39,8 @@ func (p *mqttTranslator) openStopLink(ctx context.Context, c Config, own *link.L
 }
 
 // keepApart moves the connection for stops to another node when both are at one.
-func keepApart(ctx context.Context, own, stops *link.Link) {
-	every := time.NewTicker(stopLinkEvery)
+func keepApart(ctx context.Context, own, stops *link.Link, interval time.Duration) {
+	every := time.NewTicker(interval)
 	defer every.Stop()
 	for {
 		select {

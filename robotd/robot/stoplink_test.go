@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
@@ -125,6 +126,28 @@ func TestRobotOfALostNodeIsStoppedOverItsOtherConnection(t *testing.T) {
 	if strings.Count(output.text(), "mqtt: down -> up") != 1 {
 		t.Errorf("its own connection was there again:\n%s", output.text())
 	}
+}
+
+func TestConnectionsThatMetAtANodePart(t *testing.T) {
+	t.Parallel()
+	server := natstest.Start(t, "", "")
+	urls := []string{newNode(t, server.Address).url(), newNode(t, server.Address).url()}
+	var links []*link.Link
+	for _, suffix := range []string{"", stopSuffix} {
+		l, err := link.Open(t.Context(), link.Config{URL: urls[0], FallbackURLs: urls[1:], Engine: link.NATS, Name: "r1", Suffix: suffix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close(context.Background()) }()
+		links = append(links, l)
+	}
+	brokertest.Eventually(t, "both are at one node", func() bool { return links[0].URL() != "" && links[0].URL() == links[1].URL() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var apart sync.WaitGroup
+	apart.Go(func() { keepApart(ctx, links[0], links[1], 10*time.Millisecond) })
+	defer apart.Wait()
+	defer cancel()
+	brokertest.Eventually(t, "they are at two nodes", func() bool { return links[1].URL() != "" && links[0].URL() != links[1].URL() })
 }
 
 // A safeBuilder is a text that one goroutine writes and another one reads.
