@@ -293,7 +293,7 @@ export const useShellTexts = texts(
       'Die Datenbank antwortet nicht. Roboter machen weiter und lassen sich stoppen; Änderungen werden abgelehnt.',
     streamLost:
       'Diese Seite hat den Server (fleetd) verloren. Was sie zeigt, ist alt. Stoppen Sie Roboter an den Robotern.',
-    makeFirst: 'Das erste anlegen',
+    makeFirst: 'Jetzt anlegen',
     dev: 'Entwicklungsmodus',
     devShort: 'Dev',
     devHelp: 'Entwicklungsmodus: wer an diesem Rechner sitzt, darf alles.',
@@ -463,7 +463,7 @@ export const useShellTexts = texts(
     databaseLost:
       'La base de données ne répond pas. Les robots continuent, et vous pouvez toujours les arrêter ; les changements sont refusés.',
     streamLost: 'Cette page a perdu le serveur (fleetd). Ce qu’elle montre est ancien. Arrêtez les robots sur place.',
-    makeFirst: 'Créer le premier',
+    makeFirst: 'Créer maintenant',
     dev: 'Mode développement',
     devShort: 'Dév',
     devHelp: 'Mode développement : sur cette machine, chacun peut tout faire.',

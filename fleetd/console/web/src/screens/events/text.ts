@@ -110,7 +110,7 @@ export const useEventsTexts = texts(
     by: (who, at) => `Confirmée par ${who}, ${at}`,
     somebody: 'quelqu’un',
     notMay: 'Vous n’avez pas le droit de confirmer des alertes.',
-    live: 'En direct : les nouveaux événements apparaissent d’eux-mêmes',
+    live: 'En direct : les nouveaux apparaissent seuls',
     paused: 'En pause',
     pause: 'Pause',
     resume: 'Reprendre',

@@ -36,7 +36,7 @@ export function Facts({ rows }: { rows: [name: string, value: ReactNode][] }) {
           .filter(([, value]) => value !== undefined && value !== '' && value !== false)
           .map(([name, value]) => (
             <Table.Tr key={name}>
-              <Table.Th fw={400} style={{ verticalAlign: 'top', width: 132 }}>
+              <Table.Th fw={400} pe="xs" style={{ verticalAlign: 'top', width: 140 }}>
                 <Text size="sm" c="dimmed">
                   {name}
                 </Text>

@@ -254,7 +254,7 @@ function SortSelect({ sorting, onSort }: { sorting: Sorting; onSort: (s: Sorting
   return (
     <Select
       aria-label={t.sortBy('…')}
-      w={170}
+      w={190}
       allowDeselect={false}
       value={sorting.column}
       onChange={(c) => onSort({ column: (c ?? 'problems') as SortColumn, desc: false })}
