@@ -171,6 +171,36 @@ test('a wall screen shows every robot, what is wrong first, and has nothing to p
   await expect(page.getByRole('button', { name: 'Stop (software)' })).toBeVisible();
 });
 
+test('a wall screen says what follows, and is left on a phone, which has no Esc', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/?wall');
+  await expect(page.getByTestId('tile').filter({ hasText: /then / }).first()).toBeVisible();
+  await page.getByRole('link', { name: 'Leave the wall screen' }).click();
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop (software)' })).toBeVisible();
+});
+
+test('robots whose stop was released wait to move: the cause agrees with the step, and one link leads to all', async ({
+  page,
+  request,
+}) => {
+  await page.goto('/');
+  await live(page);
+  const body = { selector: { ids: ['r1', 'r2'] }, why: 'the spec' };
+  const stop = await (await request.post('/api/v1/stops', { data: body })).json();
+  const first = page.getByRole('region', { name: 'What needs a look first' });
+  await expect(first).toContainText('Make sure that it is safe, then release the stop');
+  await request.post('/api/v1/stops/release', { data: { ids: [stop.latch], why: 'clear' } });
+  await expect(first.getByText('its stop was released')).toHaveCount(2);
+  await expect(first).not.toContainText('release it first');
+  await expect(first.getByText('Next step: Make sure that nobody is in its way')).toHaveCount(2);
+  await first.getByTestId('let-several-move').click();
+  await expect(page.getByTestId('count')).toHaveText('2 of 3');
+  for (const id of ['r1', 'r2'])
+    await request.post('/api/v1/commands', { data: { verb: 'safety/enable', selector: { ids: [id] } } });
+  await expect(page.getByTestId('count')).toHaveText('0 of 3');
+});
+
 test('on a wall screen as wide as a laptop each tile has room for what it says', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto('/?wall');

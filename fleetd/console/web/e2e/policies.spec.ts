@@ -58,6 +58,13 @@ test('opening hours write schedules, and a schedule shows its times while it is 
   await zone('Europe/Berlin')();
   await page.getByLabel('Opening hours: Mon').fill('9:00-18:00');
   await page.getByRole('button', { name: 'Monday to Friday like Monday' }).click();
+  // Hours alone let the robots go on after closing time.
+  await expect(page.getByTestId('hours-alone')).toContainText('nothing happens yet when the site opens or closes');
+  const closing = page.getByRole('region', { name: 'When it closes' }).getByLabel('nothing happens');
+  await closing.uncheck();
+  await expect(page.getByTestId('hours-alone')).toHaveCount(0);
+  await expect(page.getByText('nothing starts it when the site opens')).toBeVisible();
+  await closing.check();
   await page.getByRole('region', { name: 'When it opens' }).getByLabel('nothing happens').uncheck();
   await page.getByRole('button', { name: 'Save the calendar' }).click();
   await expect(page.getByTestId('week')).toContainText('09:00–18:00 open');

@@ -47,6 +47,7 @@ test('a rollout is seen to fail at its canary, and gives the robot back what it 
   await dialog.getByRole('button', { name: 'Roll back 1 robot' }).click();
   await expect(state(page)).toHaveText('Rolled back', { timeout: 60_000 });
   await expect(page.getByTestId('decisions')).toContainText('it fell silent');
+  await expect(page.getByRole('main')).not.toContainText(/\bsoak\b|\bgate\b|CONFIRMED|waits for its turn/);
   for (const name of ['Pause…', 'Abort…', 'Roll back…'])
     await expect(page.getByRole('button', { name })).toHaveAttribute('aria-disabled', 'true');
   await expect(async () => expect(await world.cli('robot', 'get', robot)).toContain('museum-welcome')).toPass();
@@ -54,6 +55,7 @@ test('a rollout is seen to fail at its canary, and gives the robot back what it 
   await page.getByRole('link', { name: 'All rollouts' }).click();
   await expect(page.getByTestId('rollout').first()).toContainText('Quiet hour, rev. 1');
   await expect(page.getByTestId('rollout').first()).toContainText('Rolled back');
+  await expect(page.getByTestId('rollout').first().getByTestId('rollout-whom')).toHaveText('all robots');
   await expect(page.getByTestId('rollout').filter({ hasText: 'assignment' }).first()).toContainText('all at once');
 });
 

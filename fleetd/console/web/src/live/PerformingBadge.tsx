@@ -126,13 +126,12 @@ export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): st
 /** A function that says in words what it is about. */
 export function useAbout(): (of: Performing['of']) => string {
   const { released } = usePerformingTexts();
-  const reasons: Record<string, string> = useReasonTexts();
+  const reasons: Record<string, string> = { ...useReasonTexts(), stop_released: released };
   const alerts = useAlertWords();
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
     if (typeof of !== 'object') return of ?? '';
-    if ('released' in of) return released;
     if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');

@@ -72,6 +72,12 @@ const cases: [string, Partial<Robot>, string, Performing['of']][] = [
     'nora: a child',
   ],
   [
+    'is kept stopped, though its stop was released',
+    { doing: 'disabled', safety: 'DISABLED', cause: 'latched' },
+    'SafetyState DISABLED',
+    { reason: 'stop_released' },
+  ],
+  [
     'changes its mode',
     { doing: 'switching', mode_phase: 'switching', intended: 'mnl' },
     'ModeID ato, ModePhase switching',

@@ -55,12 +55,7 @@ export interface Performing {
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
   /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
-  of?:
-    | string
-    | { reason: string }
-    | { released: true }
-    | { story?: string; act?: string }
-    | { alert: Robot['alerts'][number] };
+  of?: string | { reason: string } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -83,7 +78,7 @@ export function performing(r: Robot): Performing {
       return as([safety, ['mark', 'latched']], stoppedBy(r.latches[0]));
     case 'disabled':
       // The cause outlasts the stop: "release it first" would contradict the step that is next.
-      if (r.cause === 'latched') return as([safety], { released: true });
+      if (r.cause === 'latched') return as([safety], { reason: 'stop_released' });
       return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
     case 'needs_reset':
       return as([safety], r.cause ? { reason: r.cause } : r.latched_by);

@@ -15,8 +15,8 @@ import { useEventsTexts } from '../events/text';
 import { refreshMs, maxRows, Panel } from './Panels';
 import { useOverviewTexts } from './text';
 
-/** The alerts of these robots, and of rollouts and schedules, which have no robot; those first that nobody has acknowledged. With `show` they have no buttons; with `trouble` the page says above what robots lack. */
-export const AlertPanel = memo(function AlertPanel({ ids, show, trouble }: { ids?: Set<string>; show?: boolean; trouble?: boolean }) {
+/** The alerts of these robots, and of rollouts and schedules, which have no robot; those first that nobody has acknowledged. With `show` they have no buttons. */
+export const AlertPanel = memo(function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
   const t = useOverviewTexts();
   const words = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
@@ -39,9 +39,7 @@ export const AlertPanel = memo(function AlertPanel({ ids, show, trouble }: { ids
       {list.isSuccess && (
         <Text size="sm" c="dimmed" mb={6}>
           {all.length === 0
-            ? trouble
-              ? t.noAlertsBut
-              : t.noAlerts
+            ? t.noAlerts
             : unacknowledged > 0
               ? t.nobodyAcknowledged(unacknowledged)
               : t.allAcknowledged}

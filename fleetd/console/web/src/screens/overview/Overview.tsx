@@ -7,7 +7,6 @@ import { useLive } from '../../live/stream';
 import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { usePresenceWords, useTermWords } from '../../text/terms';
 import { count, type Counts } from './counts';
-import { lookFirst } from './first';
 import { AlertPanel } from './AlertPanel';
 import { FleetBattery } from './FleetBattery';
 import { Greeting } from './Greeting';
@@ -52,7 +51,7 @@ export default function Overview() {
       <Stage fleet={fleet} />
       <div className="overview">
         <Stack>
-          <AlertPanel ids={ids} trouble={lookFirst(fleet).length > 0} />
+          <AlertPanel ids={ids} />
           <Next site={site} />
           <OtherNumbers counts={c} />
         </Stack>

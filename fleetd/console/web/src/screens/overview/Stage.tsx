@@ -190,6 +190,20 @@ const RobotCard = memo(function RobotCard({ r, queue = none }: { r: Robot; queue
   );
 });
 
+/** What the next schedule of a robot does, and when. */
+export function Scheduled({ r, fz }: { r: Robot; fz: string | number }) {
+  const when = useWhen();
+  const actionText = useActionText();
+  const schedule = nextSchedule(useSchedules().data ?? [], r);
+  return (
+    schedule && (
+      <Text fz={fz} c="dimmed" dir="auto" truncate data-testid="scheduled">
+        {when(schedule.next_at!)} {actionText(schedule.action)}
+      </Text>
+    )
+  );
+}
+
 /** What comes to a robot, and when: the rollouts that it waits for, in their order, and its next schedule. */
 function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
   const t = useStageTexts();
@@ -214,20 +228,6 @@ function Coming({ r, queue }: { r: Robot; queue: readonly Queued[] }) {
       )}
       <Scheduled r={r} fz="xs" />
     </>
-  );
-}
-
-/** What the next schedule of a robot does, and when. */
-export function Scheduled({ r, fz }: { r: Robot; fz: string | number }) {
-  const when = useWhen();
-  const actionText = useActionText();
-  const schedule = nextSchedule(useSchedules().data ?? [], r);
-  return (
-    schedule && (
-      <Text fz={fz} c="dimmed" dir="auto" truncate data-testid="scheduled">
-        {when(schedule.next_at!)} {actionText(schedule.action)}
-      </Text>
-    )
   );
 }
 

@@ -1,16 +1,16 @@
 import { Anchor, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'react-router';
 import { useInterval } from '@mantine/hooks';
 import { memo, useEffect, useState } from 'react';
-import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
 import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
 import { PlayedRobot } from '../../live/PlayedRobot';
 import { RobotName } from '../../live/RobotName';
-import { useNameOf } from '../../live/entries';
 import { useActing } from '../../live/timeline';
 import { fleetdNow } from '../../live/stream';
+import { useNameOf } from '../../live/entries';
 import { useLanguage } from '../../text/language';
 import { ConnectionPill, DevTag } from '../../shell/Connection';
 import { problem } from '../robots/order';
@@ -36,7 +36,7 @@ interface Props {
   ids?: Set<string>;
 }
 
-/** The fleet for a screen on the wall: read from afar, with nothing to press. */
+/** The fleet for a screen on the wall: read from afar, with nothing to press but the way out. */
 export function Wall({ fleet, counts, site, ids }: Props) {
   const t = useOverviewTexts();
   const all = [...fleet].sort((a, b) => problem(a) - problem(b) || (a.id < b.id ? -1 : 1));
@@ -61,9 +61,9 @@ export function Wall({ fleet, counts, site, ids }: Props) {
         </Group>
       </Group>
       <Tones counts={counts} large />
-      <div className="wall">
+      <div className="wall" data-few={all.length <= few || undefined}>
         <section aria-label={t.robotsTitle}>
-          <div className="wall-tiles" data-few={all.length <= few || undefined} style={turnOf(all.length)}>
+          <div className="wall-tiles" style={turnOf(all.length)}>
             {all.slice(0, tiles).map((r) => (
               <Tile key={r.id} r={r} />
             ))}

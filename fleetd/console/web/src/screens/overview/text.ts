@@ -18,7 +18,6 @@ export const useOverviewTexts = texts(
     pending: 'waiting for their story',
     alertsTitle: 'Alerts',
     noAlerts: 'No alerts',
-    noAlertsBut: 'No alerts: what keeps robots from performing is said above.',
     alertsFailed: 'The alerts cannot be read',
     nobodyAcknowledged: (n: number) =>
       n === 1 ? '1 that nobody has acknowledged' : `${n} that nobody has acknowledged`,
@@ -106,7 +105,6 @@ export const useOverviewTexts = texts(
     pending: 'warten auf ihre Geschichte',
     alertsTitle: 'Alarme',
     noAlerts: 'Keine Alarme',
-    noAlertsBut: 'Keine Alarme: was Roboter am Auftreten hindert, steht oben.',
     alertsFailed: 'Die Alarme sind nicht lesbar',
     nobodyAcknowledged: (n: number) => (n === 1 ? '1, die niemand bestätigt hat' : `${n}, die niemand bestätigt hat`),
     allAcknowledged: 'alle bestätigt',
@@ -195,7 +193,6 @@ export const useOverviewTexts = texts(
     pending: 'attendent leur histoire',
     alertsTitle: 'Alertes',
     noAlerts: 'Aucune alerte',
-    noAlertsBut: 'Aucune alerte : ce qui empêche des robots de jouer est dit plus haut.',
     alertsFailed: 'Les alertes ne peuvent pas être lues',
     nobodyAcknowledged: (n) => (n === 1 ? '1 que personne n’a confirmée' : `${n} que personne n’a confirmées`),
     allAcknowledged: 'toutes confirmées',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-import { inGerman, inPlainEnglish } from './why';
+import { inGerman } from './why';
 
 test('every reason in the state tables of rollouts has a German sentence', () => {
   const source = readFileSync('../../rollout/state.go', 'utf8');
@@ -26,22 +26,3 @@ test.each([
   ['it did not activate the content within 2m0s online', 'er hat den Inhalt nicht aktiviert (nach 2m0s online)'],
   ['summer season', 'summer season'],
 ])('%s', (why, de) => expect(inGerman(why)).toBe(de));
-
-test.each([
-  [
-    'it waits for 2 robots: 1 offered the content, 1 watched for the soak; and for the soak of wave "half"',
-    'it waits for 2 robots: 1 that is getting it, 1 that has it and is watched; then wave "half" is watched for a while',
-  ],
-  ['wave "canary" passed: 1 CONFIRMED', 'wave "canary" passed: 1 confirmed'],
-  [
-    'it reports the content active, also after a failure, and is watched for the soak',
-    'it has it in use, and is watched',
-  ],
-  ['summer season', 'summer season'],
-])('in plain English: %s', (why, plain) => expect(inPlainEnglish(why)).toBe(plain));
-
-test('no reason in the state tables of rollouts says soak or gate to a person', () => {
-  const source = readFileSync('../../rollout/state.go', 'utf8');
-  const reasons = [...source.matchAll(/Why:\s+"([^"]+)"/g)].map((m) => m[1]!);
-  expect(reasons.filter((why) => /\b(soak|gate)\b/.test(inPlainEnglish(why)))).toEqual([]);
-});

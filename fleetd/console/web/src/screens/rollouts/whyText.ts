@@ -1,5 +1,6 @@
 import { useLanguage } from '../../text/language';
-import { inGerman, inPlainEnglish } from './why';
+import { inPlainEnglish } from './plainWhy';
+import { inGerman } from './why';
 
 /** Says in the console's language what fleetd writes about a rollout. */
 export function useWhyText(): (why: string | undefined) => string {
