@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-import { inGerman } from './why';
+import { inFrench, inGerman } from './why';
 
-test('every reason in the state tables of rollouts has a German sentence', () => {
+test('every reason in the state tables of rollouts has a German and a French sentence', () => {
   const source = readFileSync('../../rollout/state.go', 'utf8');
   const reasons = [...source.matchAll(/Why:\s+"([^"]+)"/g)].map((m) => m[1]!);
   expect(reasons.length).toBeGreaterThan(40);
-  expect(reasons.filter((why) => inGerman(why) === why)).toEqual([]);
+  expect(reasons.filter((why) => inGerman(why) === why || inFrench(why) === why)).toEqual([]);
 });
 
 test.each([
@@ -26,3 +26,15 @@ test.each([
   ['it did not activate the content within 2m0s online', 'er hat den Inhalt nicht aktiviert (nach 2m0s online)'],
   ['summer season', 'summer season'],
 ])('%s', (why, de) => expect(inGerman(why)).toBe(de));
+
+test.each([
+  [
+    'a person has to decide: wave "canary" failed: 1 of its 2 decided robots failed, and at most 0 % may: timeout_active (1)',
+    'quelqu’un doit décider : la vague « canary » a échoué : 1 de ses 2 robots décidés ont échoué, et 0 % au plus le peuvent : timeout_active (1)',
+  ],
+  [
+    'it did not activate the content within 2m0s online',
+    'il n’a pas mis le contenu en service (après 2m0s de connexion)',
+  ],
+  ['summer season : a', 'summer season : a'],
+])('%s in French', (why, fr) => expect(inFrench(why).replaceAll('\u202f', ' ')).toBe(fr));

@@ -1,9 +1,11 @@
 import { useLanguage } from '../../text/language';
 import { inPlainEnglish } from './plainWhy';
-import { inGerman } from './why';
+import { inFrench, inGerman } from './why';
+
+const said = { en: inPlainEnglish, de: inGerman, fr: inFrench };
 
 /** Says in the console's language what fleetd writes about a rollout. */
 export function useWhyText(): (why: string | undefined) => string {
-  const speaksGerman = useLanguage((s) => s.language === 'de');
-  return (why = '') => (speaksGerman ? inGerman(why) : inPlainEnglish(why));
+  const language = useLanguage((s) => s.language);
+  return (why = '') => said[language](why);
 }
