@@ -2,7 +2,7 @@ import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
 import type { Robot, Schemas } from '../api/client';
-import { alertTitle, type AlertWords, useAlertWords } from '../text/alerts';
+import { alertMeans, alertTitle, type AlertWords, useAlertWords } from '../text/alerts';
 import { inButtons } from '../text/buttons';
 import { texts } from '../text/language';
 import { useTermWords } from '../text/terms';
@@ -78,10 +78,15 @@ export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot
 /** What an alert means, what ends it, and what the robot says of this case. */
 export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; schedule?: string } }) {
   const t = useTexts();
-  const words = (useAlertWords() as Record<string, AlertWords>)[a.type];
+  const all: Record<string, AlertWords> = useAlertWords();
+  const words = all[a.type];
   return (
     <Stack gap={2}>
-      {words && <Text size="sm">{words.means}</Text>}
+      {words && (
+        <Text size="sm" dir="auto">
+          {alertMeans(all, a)}
+        </Text>
+      )}
       {words && (
         <Text size="sm">
           <Text span inherit fw={500}>
@@ -94,7 +99,7 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; sche
         <Text span inherit fw={500}>
           {a.rollout ? t.rolloutSays : a.schedule || a.source === 'backup' ? t.scheduleSays : t.says}:{' '}
         </Text>
-        {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
+        <span lang="en">{inButtons([a.detail, a.hint].filter(Boolean).join('; '))}</span>
       </Text>
       <Text size="xs" c="dimmed" className="any-text" title={`${a.type} (${a.source})`}>
         {t.since(dateTime(a.first_ts))}

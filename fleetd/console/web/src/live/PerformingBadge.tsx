@@ -5,8 +5,10 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
 import { alertSays, useAlertWords } from '../text/alerts';
+import { whoText } from '../text/interrupters';
 import { texts } from '../text/language';
 import { useReasonTexts, whyText } from '../text/reasons';
+import { sourceText } from '../text/source';
 import { inWords, useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
 import { useNameOf } from './entries';
 import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
@@ -131,8 +133,9 @@ export function useAbout(): (of: Performing['of']) => string {
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
-    if (typeof of !== 'object') return of ?? '';
+    if (typeof of !== 'object') return sourceText(of ?? '');
     if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
+    if ('handler' in of) return `${of.handler} (${whoText(of.interrupter)})`;
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');
   };

@@ -55,7 +55,12 @@ export interface Performing {
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
   /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
-  of?: string | { reason: string } | { story?: string; act?: string } | { alert: Robot['alerts'][number] };
+  of?:
+    | string
+    | { reason: string }
+    | { handler: string; interrupter: string }
+    | { story?: string; act?: string }
+    | { alert: Robot['alerts'][number] };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -114,7 +119,7 @@ function aboutAutomatic(r: Robot): Performing['of'] {
     case 'performing':
       return { story: r.story?.id, act: r.act };
     case 'interrupt':
-      return r.interrupts[0] && `${r.interrupts[0].handler} (${r.interrupts[0].interrupter})`;
+      return r.interrupts[0] && { handler: r.interrupts[0].handler, interrupter: r.interrupts[0].interrupter };
     case 'activity':
       return r.life?.focused;
     case 'failing': {

@@ -19,3 +19,27 @@ test('the own sentence of a robot stands beside the words of a page that is not 
     expect(ownBeside(useAlertWords(), { ...alert, type: 'new_one' })).toBe('');
   }
 });
+
+test.each([
+  [{ type: 'battery_low', source: 'power', params: { percent: 20 } }, 'Die Batterie hat weniger als 20 %.'],
+  [
+    { type: 'story_failing', source: 'story', params: { story: 'tour', act: 'hello', reason: 'timeout' } },
+    'Jeder Akt der Geschichte tour schlägt fehl. Der letzte Fehler ist von hello: es dauerte zu lange.',
+  ],
+  [{ type: 'safeguard', source: 'pushed' }, 'Jemand schiebt ihn.'],
+  [
+    { type: 'not_in_database', source: 'story' },
+    'Der Roboter hat etwas, das in der Datenbank von fleetd fehlt: seine Geschichte.',
+  ],
+])('the values of an alert are in the sentence of the page: %j', (alert, says) => {
+  page.language = 1;
+  const robot = { ...alert, detail: 'in English' };
+  expect(alertSays(useAlertWords(), robot)).toBe(says);
+  expect(ownBeside(useAlertWords(), robot)).toBe('in English');
+});
+
+test('an alert of an earlier robot, without values, says what its type means', () => {
+  page.language = 1;
+  const old = { type: 'battery_low', source: 'power', detail: 'the battery is below 20 %' };
+  expect(alertSays(useAlertWords(), old)).toBe(useAlertWords().battery_low.means);
+});

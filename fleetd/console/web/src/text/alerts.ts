@@ -1,5 +1,6 @@
 import { alerts, type AlertType } from '../contract';
 import { texts } from './language';
+import { alertSentence, type AlertFacts } from './alertSentences';
 import { inButtons } from './buttons';
 import { plainText } from './plain';
 import { saidText } from './reasons';
@@ -660,16 +661,23 @@ export function alertTitle(words: Record<string, AlertWords>, type: string): str
 const ownOfAlert = (a: { detail?: string; hint?: string }): string =>
   inButtons([a.detail, a.hint].filter(Boolean).join('; '));
 
-/** What an alert of a robot says in the language of the page: on an English page the robot's own sentence. */
-export function alertSays(
-  words: Record<string, AlertWords>,
-  a: { type: string; source: string; detail?: string; hint?: string },
-): string {
+/** What an alert says: by its parameters, or else what its type means. */
+function meant(words: Record<string, AlertWords>, a: AlertFacts): string {
+  const means = words[a.type]?.means;
   // The source of an alert of a unit is the unit; of another it is a word of the contract.
   const unit = /^(device_|unit_error|ability_failed)/.test(a.type) ? `${a.source}: ` : '';
-  const means = words[a.type]?.means;
-  return saidText(means ? unit + means : '', ownOfAlert(a));
+  return alertSentence(a) || (means ? unit + means : '');
 }
+
+/** What an alert of a robot says in the language of the page: on an English page the robot's own sentence. */
+export const alertSays = (
+  words: Record<string, AlertWords>,
+  a: AlertFacts & { detail?: string; hint?: string },
+): string => saidText(meant(words, a), ownOfAlert(a));
+
+/** What an alert means: in general, where the robot's own sentence beside it is of the page's language. */
+export const alertMeans = (words: Record<string, AlertWords>, a: AlertFacts): string =>
+  saidText(meant(words, a), words[a.type]?.means ?? '');
 
 /** What the robot itself says of an alert, if alertSays says it in other words; empty otherwise. */
 export function ownBeside(words: Record<string, AlertWords>, a: Parameters<typeof alertSays>[1]): string {

@@ -1,4 +1,5 @@
 import { type Reason, reasons } from '../contract';
+import { becauseText } from './because';
 import { inButtons } from './buttons';
 import { texts } from './language';
 import { inPlainWords } from './plain';
@@ -186,11 +187,18 @@ export const saidText = (words: string | undefined, own: string): string =>
 
 /**
  * A reason in the language of the page. A detail is the robot's own sentence, in English: on an English page it says
- * more than the words for the code; on another it is shown only where there is no code. See ownTooltip.
+ * more than the words for the code; on another it is shown only where there is no code. See ownTooltip. `about` names
+ * what it is about, in words, such as who has control.
  */
-export function reasonText(words: Record<string, string>, reason?: string, detail?: string): string {
-  const said = reason && Object.hasOwn(words, reason) ? inButtons(words[reason]!) : '';
-  return saidText(said, inButtons(detail ?? '')) || (reason ?? '').replaceAll('_', ' ');
+export function reasonText(words: Record<string, string>, reason?: string, detail?: string, about = ''): string {
+  const means = reason && Object.hasOwn(words, reason) ? inButtons(words[reason]!) : '';
+  const said = means && about ? `${means} (${about})` : means;
+  return saidText(said, inButtons(becauseText(detail ?? ''))) || (reason ?? '').replaceAll('_', ' ');
+}
+
+/** What the robot says itself, where reasonText says it in the words of another language; empty otherwise. */
+export function ownReason(words: Record<string, string>, reason?: string, detail?: string): string {
+  return ownTooltip(words, reason, detail) ? inButtons(detail!) : '';
 }
 
 /** The robot's own sentence, for the tooltip of reasonText; undefined where that shows it. */

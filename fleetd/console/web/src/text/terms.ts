@@ -13,6 +13,7 @@ interface Terms {
   AlertLevel: Record<contract.AlertLevel, string>;
   EventLevel: Record<contract.EventLevel, string>;
   Status: Record<contract.Status, string>;
+  Safeguard: Record<contract.Safeguard, string>;
 }
 
 /** Words for the enums of the contract, by the name that topics.md has for each. */
@@ -62,6 +63,13 @@ export const useTermWords = texts<Terms>(
       rolled_back: 'failed; the one before is in use',
       superseded: 'replaced by a newer one',
       withdrawn: 'none, as desired',
+    },
+    Safeguard: {
+      pushed: 'somebody pushes it',
+      moved: 'somebody lifts or rolls it',
+      fell: 'it has fallen, or is about to fall',
+      critical_diagnosis: 'a unit without which it may not move is broken',
+      critical_temperature: 'a unit without which it may not move is too hot',
     },
     AlertLevel: { info: 'note', warn: 'warning', error: 'error', critical: 'critical' },
     EventLevel: { info: 'note', warn: 'warning', error: 'error', safety: 'safety' },
@@ -122,6 +130,13 @@ export const useTermWords = texts<Terms>(
       superseded: 'durch eine neuere ersetzt',
       withdrawn: 'keine, wie verlangt',
     },
+    Safeguard: {
+      pushed: 'jemand schiebt ihn',
+      moved: 'jemand hebt oder rollt ihn',
+      fell: 'er ist gefallen oder droht zu fallen',
+      critical_diagnosis: 'eine Einheit, ohne die er sich nicht bewegen darf, ist defekt',
+      critical_temperature: 'eine Einheit, ohne die er sich nicht bewegen darf, ist zu heiß',
+    },
     AlertLevel: { info: 'Hinweis', warn: 'Warnung', error: 'Fehler', critical: 'kritisch' },
     EventLevel: { info: 'Hinweis', warn: 'Warnung', error: 'Fehler', safety: 'Sicherheit' },
     Status: {
@@ -180,6 +195,13 @@ export const useTermWords = texts<Terms>(
       rolled_back: 'a échoué ; la précédente est en service',
       superseded: 'remplacée par une plus récente',
       withdrawn: 'aucune, comme voulu',
+    },
+    Safeguard: {
+      pushed: 'quelqu’un le pousse',
+      moved: 'quelqu’un le soulève ou le fait rouler',
+      fell: 'il est tombé, ou va tomber',
+      critical_diagnosis: 'une unité sans laquelle il ne doit pas bouger est en panne',
+      critical_temperature: 'une unité sans laquelle il ne doit pas bouger est trop chaude',
     },
     AlertLevel: { info: 'note', warn: 'avertissement', error: 'erreur', critical: 'critique' },
     EventLevel: { info: 'note', warn: 'avertissement', error: 'erreur', safety: 'sécurité' },

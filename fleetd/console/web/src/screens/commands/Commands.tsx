@@ -12,7 +12,7 @@ import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
-import { inButtons } from '../../text/buttons';
+import { aboutAnswer } from '../../text/answers';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
@@ -51,6 +51,7 @@ export default function Commands() {
     placeholderData: keepPreviousData,
   });
   const all = list.data?.commands ?? [];
+  const reasons = useReasonTexts();
   const groups = notCarriedOut(all);
   const shown = reason ? all.filter((c) => groupOf(c) === reason) : all;
   return (
@@ -79,7 +80,7 @@ export default function Commands() {
                 onClick={() => filter.put('reason', reason === g.reason ? '' : g.reason)}
               >
                 <span dir="auto">
-                  {shortened(inButtons(g.text))} ({t.times(g.count)})
+                  {shortened(reasonText(reasons, g.code, g.text))} ({t.times(g.count)})
                 </span>
               </Button>
             ))}
@@ -135,7 +136,7 @@ function CommandRow({ of: c, onCancel }: { of: Command; onCancel: () => void }) 
   const t = useCommandsTexts();
   const may = useMay('command', 'manual', 'stop');
   const reasons = useReasonTexts();
-  const because = reasonText(reasons, c.answer?.reason, becauseOf(c));
+  const because = reasonText(reasons, c.answer?.reason, becauseOf(c), aboutAnswer(c.answer));
   return (
     <Table.Tr>
       <Table.Td className={cards.side}>
@@ -192,7 +193,9 @@ function PressRow({ of, open, onToggle }: { of: Command[]; open: boolean; onTogg
   const because = [
     ...new Set(
       of.flatMap((c) =>
-        c.state !== 'SUCCEEDED' && c.because ? [reasonText(reasons, c.answer?.reason, c.because)] : [],
+        c.state !== 'SUCCEEDED' && c.because
+          ? [reasonText(reasons, c.answer?.reason, c.because, aboutAnswer(c.answer))]
+          : [],
       ),
     ),
   ];

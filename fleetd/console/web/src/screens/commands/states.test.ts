@@ -14,7 +14,7 @@ test('commands that were not carried out are grouped by the reason of the robot'
     command('RUNNING', 'the robot does it'),
   ];
   expect(notCarriedOut(all)).toEqual([
-    { reason: 'REJECTED: mode_busy', text: 'the mode is busy: now', count: 2 },
+    { reason: 'REJECTED: mode_busy', code: 'mode_busy', text: 'the mode is busy: now', count: 2 },
     { reason: 'UNDELIVERED: the robot was not there', text: 'the robot was not there', count: 1 },
   ]);
   expect(all.filter((c) => groupOf(c) === 'REJECTED: mode_busy')).toHaveLength(2);

@@ -39,13 +39,22 @@ export const becauseOf = (c: Command): string => (c.because === 'the robot repor
 /** The reason of the robot if it gave one, or else why the command is in its state. */
 export const reasonOf = (c: Command): string => c.answer?.reason || c.because || '';
 
+interface NotCarriedOut {
+  /** The key of the group. */
+  reason: string;
+  /** The reason of the robot, if it gave one. */
+  code?: string;
+  text: string;
+  count: number;
+}
+
 /** Commands that were not carried out, counted by their reason, the most frequent first. */
-export function notCarriedOut(commands: readonly Command[]): { reason: string; text: string; count: number }[] {
-  const by = new Map<string, { reason: string; text: string; count: number }>();
+export function notCarriedOut(commands: readonly Command[]): NotCarriedOut[] {
+  const by = new Map<string, NotCarriedOut>();
   for (const c of commands) {
     if (inProgress(c) || c.state === 'SUCCEEDED') continue;
     const reason = `${c.state}: ${reasonOf(c)}`;
-    const one = by.get(reason) ?? { reason, text: c.because || reason, count: 0 };
+    const one = by.get(reason) ?? { reason, code: c.answer?.reason, text: c.because || reason, count: 0 };
     one.count++;
     by.set(reason, one);
   }

@@ -13,6 +13,7 @@ import { useStopMeans } from '../../shell/scope';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
 import { useModeName } from '../../text/modes';
+import { aboutAnswer } from '../../text/answers';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords } from '../../text/terms';
 import { flat, write } from './model';
@@ -146,7 +147,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
       phase: 'ended',
       ok: c.state === 'SUCCEEDED',
       state: c.state ?? '',
-      why: reasonText(useReasonTexts.now(), c.answer?.reason, c.answer?.detail || c.because),
+      why: reasonText(useReasonTexts.now(), c.answer?.reason, c.answer?.detail || c.because, aboutAnswer(c.answer)),
     });
   };
   // What stands under the pointer after a try is another button than before it.

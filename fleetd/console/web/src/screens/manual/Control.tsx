@@ -18,8 +18,10 @@ import { type ReactNode, useEffect, useState } from 'react';
 
 import { api } from '../../api/client';
 import { problemOf } from '../../api/problem';
+import { OwnSentence } from '../../live/OwnSentence';
 import { toast } from '../../shell/toast';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { aboutAnswer } from '../../text/answers';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { ActionButton, useWhyNot } from '../robot/ActionButton';
 import { useEvents, usePage } from '../robot/page';
@@ -104,14 +106,14 @@ function Take({ began }: { began: (d: Drive) => void }) {
   const t = useManualTexts();
   const { id, robot } = usePage();
   const noRight = useWhyNot('manual');
-  const [failed, setFailed] = useState('');
+  const [failed, setFailed] = useState({ said: '', own: '' });
   const [asking, setAsking] = useState(false);
   const [why, setWhy] = useState('');
   const holder = robot.control && (robot.control.by || robot.control.holder);
   const since = useEvents(id, { type: 'control_taken', limit: 1 }).data?.[0]?.ts;
 
   const take = async (verb: 'control/acquire' | 'control/takeover') => {
-    setFailed('');
+    setFailed({ said: '', own: '' });
     setAsking(false);
     try {
       const batch = await api.POST('/api/v1/commands', {
@@ -124,11 +126,15 @@ function Take({ began }: { began: (d: Drive) => void }) {
       else {
         const skipped = batch.data!.skipped?.[0];
         const said = c?.answer?.detail || c?.because || skipped?.detail;
-        setFailed(reasonText(useReasonTexts.now(), c?.answer?.reason ?? skipped?.reason, said));
+        const reason = c?.answer?.reason ?? skipped?.reason;
+        setFailed({
+          said: reasonText(useReasonTexts.now(), reason, said, aboutAnswer(c?.answer)),
+          own: ownReason(useReasonTexts.now(), reason, said),
+        });
       }
     } catch (thrown) {
       const p = problemOf(thrown);
-      setFailed([p.message, p.hint].filter(Boolean).join('; '));
+      setFailed({ said: [p.message, p.hint].filter(Boolean).join('; '), own: '' });
     }
   };
   return (
@@ -162,9 +168,10 @@ function Take({ began }: { began: (d: Drive) => void }) {
           {t.take}
         </ActionButton>
       )}
-      {failed && (
+      {failed.said && (
         <Text size="sm" c="red.9" role="alert" dir="auto">
-          {t.refused(failed)}
+          {t.refused(failed.said)}
+          <OwnSentence>{failed.own}</OwnSentence>
         </Text>
       )}
       <Modal

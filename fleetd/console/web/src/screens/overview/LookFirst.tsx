@@ -11,8 +11,7 @@ import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { OwnSentence } from '../../live/OwnSentence';
 import { fullName, RobotName } from '../../live/RobotName';
 import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
-import { saidText } from '../../text/reasons';
-import { usePresenceWords } from '../../text/terms';
+import { ownPresence, presenceText } from '../../text/presence';
 import { clock } from '../../text/time';
 import { wayOut } from '../robot/wayOut';
 import { useWayOutTexts } from '../robot/wayOutText';
@@ -124,9 +123,8 @@ function NextStep({ r }: { r: Robot }) {
 export function useWhyOf(): (r: Robot) => string {
   const about = useAbout();
   const alerts = useAlertWords();
-  const presence = usePresenceWords();
   return (r) => {
-    if (r.presence.status !== 'online') return saidText(presence[r.presence.status], r.presence.why ?? '');
+    if (r.presence.status !== 'online') return presenceText(r.presence);
     const of = about(performing(r).of);
     const first = r.alerts[0];
     const alert = first && alertSays(alerts, { ...first, hint: undefined });
@@ -137,9 +135,8 @@ export function useWhyOf(): (r: Robot) => string {
 /** A function that says what the robot itself says of it, where useWhyOf says it in the words of another language. */
 export function useOwnOf(): (r: Robot) => string {
   const alerts = useAlertWords();
-  const why = useWhyOf();
   return (r) => {
-    if (r.presence.status !== 'online') return why(r) === r.presence.why ? '' : (r.presence.why ?? '');
+    if (r.presence.status !== 'online') return ownPresence(r.presence);
     const of = performing(r).of;
     const meant = typeof of === 'object' && 'alert' in of ? [of.alert] : [];
     const own = [...meant, ...r.alerts.slice(0, 1)].map((a) => ownBeside(alerts, { ...a, hint: undefined }));

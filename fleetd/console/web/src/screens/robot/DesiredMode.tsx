@@ -4,8 +4,9 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { aboutOf } from '../../live/report';
+import { withOwn } from '../../live/withOwn';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { inWords, useTermWords } from '../../text/terms';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { useModeOfRobot } from './Modes';
@@ -119,17 +120,19 @@ export function DesiredModePanel() {
             common.reported,
             said &&
               (about === 'otherFleet'
-                ? [t.otherFleet]
-                : [
-                    said.mode && name(said.mode),
-                    inWords(terms.DeployPhase, said.phase),
-                    reasonText(reasons, said.reason, said.detail),
-                    said.diverged && t.diverged,
-                    wanted && about === 'another' && t.another,
-                  ]
-              )
-                .filter(Boolean)
-                .join(', '),
+                ? t.otherFleet
+                : withOwn(
+                    [
+                      said.mode && name(said.mode),
+                      inWords(terms.DeployPhase, said.phase),
+                      reasonText(reasons, said.reason, said.detail),
+                      said.diverged && t.diverged,
+                      wanted && about === 'another' && t.another,
+                    ]
+                      .filter(Boolean)
+                      .join(', '),
+                    ownReason(reasons, said.reason, said.detail),
+                  )),
           ],
         ]}
       />

@@ -3,8 +3,10 @@ import { useState } from 'react';
 
 import { verbLine } from '../../api/commandline';
 import type { Verb } from '../../contract';
+import { OwnSentence } from '../../live/OwnSentence';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { whoText } from '../../text/interrupters';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { ActionButton, useSend, useWhyNot } from './ActionButton';
 import { Nothing, Panel } from './Panel';
@@ -99,9 +101,8 @@ export function Interrupts() {
       {robot.interrupts.map((i) => (
         <Group key={i.id} justify="space-between">
           <Stack gap={0}>
-            <Text size="sm">{t.one(i.handler, i.interrupter, clock(i.since))}</Text>
-            <Text size="xs" c="dimmed">
-              {i.id}
+            <Text size="sm" title={i.id}>
+              {t.one(i.handler, whoText(i.interrupter), clock(i.since))}
             </Text>
           </Stack>
           <ActionButton
@@ -141,8 +142,9 @@ function Refused() {
         };
         return (
           <Text key={`${e.boot} ${e.seq}`} size="sm" dir="auto">
-            {clock(e.received)} {d.handler}, {d.interrupter}: {reasonText(reasons, d.reason, d.detail)}
+            {clock(e.received)} {d.handler}, {whoText(d.interrupter)}: {reasonText(reasons, d.reason, d.detail)}
             {(d.count ?? 1) > 1 && `, ${t.times(d.count!)}`}
+            <OwnSentence>{ownReason(reasons, d.reason, d.detail)}</OwnSentence>
           </Text>
         );
       })}
@@ -173,7 +175,7 @@ function Raise() {
         />
         <Select
           label={t.interrupter}
-          data={detail?.caps?.interrupters ?? ['operator']}
+          data={(detail?.caps?.interrupters ?? ['operator']).map((value) => ({ value, label: whoText(value) }))}
           value={interrupter}
           onChange={setInterrupter}
           flex={1}
@@ -212,12 +214,12 @@ function Switches() {
           ) : (
             <Toggle
               key={i.id}
-              label={i.id}
+              label={whoText(i.id)}
               on={i.state !== 'stopped'}
               whyNot={i.id === 'operator' && i.state !== 'stopped' ? t.always : ''}
               verb={i.state === 'stopped' ? 'interrupter/run' : 'interrupter/stop'}
               args={{ interrupter: i.id }}
-              what={t.switchLabel(i.id, i.state === 'stopped')}
+              what={t.switchLabel(whoText(i.id), i.state === 'stopped')}
             />
           ),
         )}
@@ -237,21 +239,21 @@ function Halted({ id }: { id: string }) {
   return (
     <Group gap={6} w="100%">
       <Text size="sm" flex={1}>
-        {id}
+        {whoText(id)}
       </Text>
       <ActionButton
         size="compact-sm"
         whyNot={whyNot || (id === 'operator' ? t.always : '')}
-        label={`${t.forbid}: ${id}`}
-        sends={['interrupter/stop', args, t.switchLabel(id, false)]}
+        label={`${t.forbid}: ${whoText(id)}`}
+        sends={['interrupter/stop', args, t.switchLabel(whoText(id), false)]}
       >
         {t.forbid}
       </ActionButton>
       <ActionButton
         size="compact-sm"
         whyNot={whyNot}
-        label={`${t.allow}: ${id}`}
-        sends={['interrupter/run', args, t.switchLabel(id, true)]}
+        label={`${t.allow}: ${whoText(id)}`}
+        sends={['interrupter/run', args, t.switchLabel(whoText(id), true)]}
       >
         {t.allow}
       </ActionButton>

@@ -3,9 +3,10 @@ import { IconArrowRight, IconCircleCheckFilled } from '@tabler/icons-react';
 
 import type { Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
+import { OwnSentence } from '../../live/OwnSentence';
 import { texts } from '../../text/language';
 import { useModeName } from '../../text/modes';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { useRightTexts } from '../../text/rights';
 import { clock } from '../../text/time';
 import { inWords, useTermWords } from '../../text/terms';
@@ -137,6 +138,7 @@ function One({ mode }: { mode: Mode }) {
       </ActionButton>
       <Text size="xs" c="dimmed" dir="auto" className="any-text">
         {active && <IconCircleCheckFilled size={12} aria-hidden />} {!may && !active ? whyNot : text}
+        {!active && !mode.selectable && <OwnSentence>{ownReason(reasons, why?.reason, why?.detail)}</OwnSentence>}
       </Text>
     </Stack>
   );
@@ -164,6 +166,7 @@ function Fallback({ from }: { from: string }) {
           reasonText(reasons, data.reason, data.detail),
           last ? clock(last.received) : '',
         )}
+        <OwnSentence>{ownReason(reasons, data.reason, data.detail)}</OwnSentence>
       </Text>
     </Alert>
   );

@@ -2,10 +2,12 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { obeysAnother } from '../../live/report';
+import { withOwn } from '../../live/withOwn';
 import { inWords, useTermWords } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
+import { usePauseWords } from '../../text/pauses';
+import { ownReason, reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { clock, duration } from '../../text/time';
 import { useNameOf } from '../library/api';
 import { useActing } from './acting';
@@ -36,14 +38,6 @@ const useTexts = texts(
     continueOne: 'Continue this one',
     continueLabel: (token: string) => `continue ${token}`,
     ownEnd: 'it ends by itself, with the interrupt or the activity',
-    kinds: {
-      safety: 'a stop',
-      safeguard: 'a safeguard',
-      link: 'a lost link',
-      operator: 'a person',
-      interrupt: 'an interrupt',
-      activity: 'an activity',
-    },
     queue: 'Acts that wait',
     failed: 'Acts that failed',
     running: 'Commands that it carries out',
@@ -66,14 +60,6 @@ const useTexts = texts(
     continueOne: 'Diese beenden',
     continueLabel: (token: string) => `weiter: ${token}`,
     ownEnd: 'sie endet von selbst, mit der Unterbrechung oder der Aktivität',
-    kinds: {
-      safety: 'ein Stopp',
-      safeguard: 'eine Schutzfunktion',
-      link: 'eine verlorene Verbindung',
-      operator: 'eine Person',
-      interrupt: 'eine Unterbrechung',
-      activity: 'eine Aktivität',
-    },
     queue: 'Akte, die warten',
     failed: 'Akte, die fehlschlugen',
     running: 'Befehle, die er ausführt',
@@ -96,14 +82,6 @@ const useTexts = texts(
     continueOne: 'Continuer celle-ci',
     continueLabel: (token) => `continuer ${token}`,
     ownEnd: 'elle finit d’elle-même, avec l’interruption ou l’activité',
-    kinds: {
-      safety: 'un arrêt',
-      safeguard: 'une protection',
-      link: 'une liaison perdue',
-      operator: 'une personne',
-      interrupt: 'une interruption',
-      activity: 'une activité',
-    },
     queue: 'Actes qui attendent',
     failed: 'Actes qui ont échoué',
     running: 'Commandes qu’il exécute',
@@ -130,6 +108,7 @@ export function Performance() {
   ]
     .filter(Boolean)
     .join(', ');
+  const own = obeysAnother(robot.desired) ? '' : ownReason(reasons, robot.desired.reason, robot.desired.detail);
   const length = span ? span.end_ms - span.start_ms : 0;
   return (
     <Panel
@@ -148,7 +127,7 @@ export function Performance() {
           [
             '',
             !robot.desired.converged &&
-              (robot.desired.story ? t.newer(robot.desired.story.rev, phase) : t.noneDesired(phase)),
+              withOwn(robot.desired.story ? t.newer(robot.desired.story.rev, phase) : t.noneDesired(phase), own),
           ],
           [
             t.act,
@@ -159,7 +138,10 @@ export function Performance() {
           [t.queue, s?.queue.waiting.map(act).join(', ') ?? ''],
           [
             t.failed,
-            s?.queue.failed.map((f) => `${act(f.act)}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
+            withOwn(
+              s?.queue.failed.map((f) => `${act(f.act)}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
+              s?.queue.failed.map((f) => ownReason(reasons, f.reason, f.detail)).join('; ') ?? '',
+            ),
           ],
           [t.running, s?.running?.map((r) => `${inWords(verbs, r.verb)}, ${r.client}`).join('; ') ?? ''],
         ]}
@@ -181,6 +163,7 @@ export function Performance() {
 function Pauses() {
   const t = useTexts();
   const reasons: Record<string, string> = useReasonTexts();
+  const kinds = usePauseWords();
   const { robot, detail } = usePage();
   const whyNot = useWhyNot();
   const way = useWayOutTexts();
@@ -192,20 +175,17 @@ function Pauses() {
       </Text>
       {robot.pause_holders.length === 0 && <Nothing>{t.noPauses}</Nothing>}
       {robot.pause_holders.map((p) => {
-        const kind = p.token.split(':')[0] as keyof typeof t.kinds;
+        const kind = p.token.split(':')[0]!;
         const own = kind === 'interrupt' || kind === 'activity';
         return (
           <Group key={p.token} gap="xs" wrap="wrap" justify="space-between">
             <Stack gap={0}>
-              <Text size="sm" dir="auto">
+              <Text size="sm" dir="auto" title={p.token}>
                 {t.holder(
-                  [t.kinds[kind] ?? kind, p.by].filter(Boolean).join(': '),
+                  [inWords(kinds, kind), p.by].filter(Boolean).join(': '),
                   clock(p.since),
                   whyText(reasons, p.why ?? ''),
                 )}
-              </Text>
-              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                {p.token}
               </Text>
             </Stack>
             <ActionButton

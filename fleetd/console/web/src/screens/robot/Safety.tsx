@@ -2,11 +2,15 @@ import { Stack, Text } from '@mantine/core';
 
 import type { Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import { withOwn } from '../../live/withOwn';
 import { askRelease } from '../../shell/askRelease';
 import { stopRequest } from '../../shell/stopping';
 import { useShellTexts } from '../../shell/text';
+import { inButtons } from '../../text/buttons';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { reasonText, saidText, useReasonTexts } from '../../text/reasons';
+import { sourceText } from '../../text/source';
+import { inWords, useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
 import { wayOut } from './wayOut';
 import { stopperText, useWayOutTexts } from './wayOutText';
@@ -93,12 +97,16 @@ export function Safety() {
   const common = useRobotTexts();
   const shell = useShellTexts();
   const reasons = useReasonTexts();
+  const terms = useTermWords();
   const way = useWayOutTexts();
   const stopper = useStopper();
   const { robot, detail } = usePage();
   const offered = wayOut(robot, detail).some((s) => s.key === 'release'); // with its button, at the top of the page
   const active = new Set(robot.alerts.filter((a) => a.type.startsWith('safeguard')).map((a) => a.source));
   const state = robot.safety ?? '';
+  const sentence = inButtons(robot.cause_detail ?? '');
+  const by = saidText(sourceText(robot.latched_by ?? ''), sentence);
+  const own = by === sentence ? '' : sentence;
   return (
     <Panel title={t.title}>
       <Facts
@@ -108,9 +116,9 @@ export function Safety() {
             t.cause,
             stopper ? stopperText(way, stopper, robot) : reasonText({ ...reasons, ...way.causes }, robot.cause),
           ],
-          [t.by, !stopper && (robot.cause_detail ?? robot.latched_by ?? '')],
+          [t.by, !stopper && withOwn(by, own)],
           [t.input, robot.estop_input ? t.pressed : t.free],
-          [t.safeguards, [...active].map((name) => name.replaceAll('_', ' ')).join(', ')],
+          [t.safeguards, [...active].map((name) => inWords(terms.Safeguard, name)).join(', ')],
         ]}
       />
       {detail?.state?.safety.not_persisted && (

@@ -2,8 +2,10 @@ import { Badge, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import { problemOf } from '../../api/problem';
+import { OwnSentence } from '../../live/OwnSentence';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
+import { useSettingPurposes } from '../../text/settings';
 import { dateTime } from '../../text/time';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { Nothing, Panel } from './Panel';
@@ -118,6 +120,7 @@ export function Settings() {
   const schemas = useSettingSchemas();
   const all = useDesired();
   const whyNot = useWhyNot('assign', true);
+  const purposes: Record<string, string> = useSettingPurposes();
   const [draft, setDraft] = useState<Draft>(new Map());
   // Counts what ended a draft, as a key of the rows: their fields then forget the text that was typed.
   const [drafts, setDrafts] = useState(0);
@@ -140,7 +143,7 @@ export function Settings() {
   // What the fleet sets comes first.
   const own = ([key]: [string, Setting]) => (desired && key in desired.values ? 0 : 1);
   const sorted = [...(schemas.data ?? [])].sort((a, b) => own(a) - own(b));
-  const rows = sorted.filter(([key, s]) => `${key} ${s.description}`.toLowerCase().includes(wanted));
+  const rows = sorted.filter(([key, s]) => `${key} ${purposes[key] ?? s.description}`.toLowerCase().includes(wanted));
   const wrong = schemas.data?.find(([key, s]) => draft.has(key) && outside(draft.get(key), s));
   const wrongText = wrong && (draft.get(wrong[0]) instanceof UnparsedJSON ? t.unread : t.bounds)(wrong[0]);
   const failed = schemas.error ?? all.error;
@@ -235,6 +238,7 @@ function Row(p: {
 }) {
   const t = useTexts();
   const reasons = useReasonTexts();
+  const purposes: Record<string, string> = useSettingPurposes();
   const { robot } = usePage();
   const state = settingState(p.name, p.desired, p.reported);
   const refused = p.reported?.rejected?.find((r) => r.key === p.name);
@@ -247,7 +251,7 @@ function Row(p: {
             {p.name}
           </Text>
           <Text size="xs" c="dimmed">
-            {p.schema.description}
+            {purposes[p.name] ?? p.schema.description}
           </Text>
           {p.schema['x-restart'] && (
             <Text size="xs" c="dimmed" fs="italic">
@@ -277,11 +281,13 @@ function Row(p: {
           {state === 'rejected' && refused && (
             <Text size="xs" dir="auto">
               {reasonText(reasons, refused.reason, refused.detail)}
+              <OwnSentence>{ownReason(reasons, refused.reason, refused.detail)}</OwnSentence>
             </Text>
           )}
           {state === 'pending' && p.reported?.reason && robot.adopted && (
             <Text size="xs" dir="auto">
               {reasonText(reasons, p.reported.reason, p.reported.detail)}
+              <OwnSentence>{ownReason(reasons, p.reported.reason, p.reported.detail)}</OwnSentence>
             </Text>
           )}
         </Stack>

@@ -6,10 +6,11 @@ import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { obeysAnother } from '../../live/report';
+import { withOwn } from '../../live/withOwn';
 import { texts } from '../../text/language';
 import { LastStory } from '../assign/Last';
 import { useNameOf } from '../library/api';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords } from '../../text/terms';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { duration } from '../../text/time';
@@ -121,13 +122,17 @@ export function StoryAssign() {
                 ? stale === 'robot'
                   ? t.later
                   : t.notYet
-                : [
-                    phase,
-                    typeof d.progress === 'number' && t.progress(d.progress),
-                    reasonText(reasons, d.reason, d.detail),
-                  ]
-                    .filter(Boolean)
-                    .join(', '),
+                : withOwn(
+                    [
+                      phase,
+                      typeof d.progress === 'number' && t.progress(d.progress),
+                      reasonText(reasons, d.reason, d.detail),
+                      d.reason === 'story_pruned' && d.pruned?.join(', '),
+                    ]
+                      .filter(Boolean)
+                      .join(', '),
+                    ownReason(reasons, d.reason, d.detail),
+                  ),
           ],
         ]}
       />

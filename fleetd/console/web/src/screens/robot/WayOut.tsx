@@ -15,8 +15,9 @@ import { askRelease } from '../../shell/askRelease';
 import { useIgnorePressesAfterChange } from '../../shell/press';
 import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { inButtons } from '../../text/buttons';
+import { ownPresence, presenceText } from '../../text/presence';
 import { reasonText, saidText, useReasonTexts, whyText } from '../../text/reasons';
-import { usePresenceWords } from '../../text/terms';
+import { sourceText } from '../../text/source';
 import { clock } from '../../text/time';
 import { ActionButton, useWhyNot } from './ActionButton';
 import { usePage, useStopper } from './page';
@@ -110,24 +111,24 @@ function Cause({ first }: { first: Step }) {
   const reasons = useReasonTexts();
   const { robot } = usePage();
   const alerts = useAlertWords();
-  const presence = usePresenceWords();
   const stopper = useStopper();
   const away = robot.doing === 'not_connected'; // then the last cause of its safety says nothing about now
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
   const paused = causedBy(robot, first) && first.key === 'continue';
   const said = (): string | undefined => {
     if (first.key === 'continue' && paused) return t.steps.continue(first.by || t.somebody, first.why);
-    if (away) return saidText(presence[robot.presence.status], robot.presence.why ?? '');
+    if (away) return presenceText(robot.presence);
     // A stop that outlasts a restart is why the robot waits, not the restart.
     if (first.key === 'release' && robot.cause === 'restarted') return '';
     if (stopper) return stopperText(t, stopper, robot);
     const reason = reasonText({ ...reasons, ...t.causes }, robot.cause);
-    const detail = robot.cause_detail ?? robot.latched_by ?? '';
-    // Who latched it is a name; what stopped it is a sentence of the robot.
-    if (robot.cause_detail) return saidText(reason, [reason, inButtons(detail)].filter(Boolean).join(', '));
-    return [reason, detail].filter(Boolean).join(', ');
+    const by = [reason, sourceText(robot.latched_by ?? '')].filter(Boolean).join(', ');
+    // What stopped it is a sentence of the robot; who did is a name.
+    if (robot.cause_detail) return saidText(by, [reason, inButtons(robot.cause_detail)].filter(Boolean).join(', '));
+    return by;
   };
   const cause = said();
+  const own = away ? ownPresence(robot.presence) : inButtons(robot.cause_detail ?? '');
   const moves = !away && !paused && robot.safety === 'ENABLED'; // then its last stop is over
   const step = todoOf(t, first) && !causedBy(robot, first) && <StepText step={first} />;
   if (!step && (moves || (!cause && grave.length === 0))) return null;
@@ -137,9 +138,10 @@ function Cause({ first }: { first: Step }) {
         <Text span fw={500}>
           {t.because}:{' '}
         </Text>
-        {!moves && <bdi title={away ? robot.presence.why : robot.cause_detail}>{cause}</bdi>}
+        {!moves && <bdi>{cause}</bdi>}
         {!moves && cause && step && '; '}
         {step}
+        {!moves && !cause?.includes(own) && <OwnSentence>{own}</OwnSentence>}
       </Text>
       {!moves &&
         grave.map((a) => (

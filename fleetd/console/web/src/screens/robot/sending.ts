@@ -9,6 +9,7 @@ import type { Verb } from '../../contract';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
 import { toast } from '../../shell/toast';
+import { aboutAnswer } from '../../text/answers';
 import { inButtons } from '../../text/buttons';
 import { ownTooltip, reasonText, useReasonTexts } from '../../text/reasons';
 import { useSendingTexts } from './sendingText';
@@ -147,7 +148,7 @@ export async function send(
   let taken: Command | undefined;
   const take = (c: Command) => {
     taken = c;
-    sent = { ...sent, id: c.id, state: c.state ?? '', ...answerOf(c.answer?.reason, c.because) };
+    sent = { ...sent, id: c.id, state: c.state ?? '', ...answerOf(c.answer?.reason, c.because, aboutAnswer(c.answer)) };
     keepAndShow(robot, sent);
   };
   try {
@@ -185,9 +186,9 @@ export async function send(
 }
 
 /** Why a command is in its state. */
-function answerOf(reason?: string, detail?: string): Pick<Sent, 'because' | 'own'> {
+function answerOf(reason?: string, detail?: string, about?: string): Pick<Sent, 'because' | 'own'> {
   const words = useReasonTexts.now();
-  return { because: reasonText(words, reason, detail), own: ownTooltip(words, reason, detail) };
+  return { because: reasonText(words, reason, detail, about), own: ownTooltip(words, reason, detail) };
 }
 
 /** Does `work`, a change by fleetd itself such as one of desired state, and shows its result or refusal. */

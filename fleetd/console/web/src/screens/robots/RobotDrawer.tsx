@@ -1,5 +1,5 @@
 import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
-import { type ReactNode, useRef } from 'react';
+import { Fragment, type ReactNode, useRef } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
@@ -7,11 +7,17 @@ import { useAlertName } from '../../live/AlertText';
 import { useNameOf } from '../library/api';
 import { performing } from '../../live/performing';
 import { useAbout } from '../../live/PerformingBadge';
+import { OwnSentence } from '../../live/OwnSentence';
 import { fullName } from '../../live/RobotName';
 import { useRobot } from '../../live/robots';
+import { withOwn } from '../../live/withOwn';
 import { useStopMeans } from '../../shell/scope';
-import { alertSays, useAlertWords } from '../../text/alerts';
-import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
+import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
+import { inButtons } from '../../text/buttons';
+import { whoText } from '../../text/interrupters';
+import { usePauseWords } from '../../text/pauses';
+import { ownReason, reasonText, useReasonTexts, whyText } from '../../text/reasons';
+import { sourceText } from '../../text/source';
 import { inWords, useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { joined } from '../robot/joined';
@@ -105,10 +111,11 @@ function Facts({ r }: { r: Robot }) {
   const t = useRobotsTexts();
   const reasons: Record<string, string> = useReasonTexts();
   const terms = useTermWords();
+  const pauses: Record<string, string> = usePauseWords();
   const name = useAlertName();
   const alerts = useAlertWords();
   const act = useNameOf('act');
-  const list = (items: string[]) =>
+  const list = (items: ReactNode[]) =>
     items.length === 0
       ? undefined
       : items.map((text, i) => (
@@ -119,12 +126,29 @@ function Facts({ r }: { r: Robot }) {
   const rows: [string, ReactNode][] = [
     [t.facts.presence, <Presence key="p" r={r} />],
     [t.facts.mode, <Mode key="m" r={r} />],
-    [t.facts.safety, [inWords(terms.SafetyState, r.safety), reasonText(reasons, r.cause)].filter(Boolean).join(', ')],
+    [
+      t.facts.safety,
+      withOwn(
+        [
+          inWords(terms.SafetyState, r.safety),
+          reasonText(reasons, r.cause),
+          r.latches.length === 0 && sourceText(r.latched_by ?? ''),
+        ]
+          .filter(Boolean)
+          .join(', '),
+        inButtons(r.cause_detail ?? ''),
+      ),
+    ],
     [t.facts.story, <Story key="s" r={r} />],
     [t.facts.act, r.story && r.act && act(r.act)],
     [
       t.facts.assigned,
-      !r.desired.converged && r.desired.reason && reasonText(reasons, r.desired.reason, r.desired.detail),
+      !r.desired.converged &&
+        r.desired.reason &&
+        withOwn(
+          reasonText(reasons, r.desired.reason, r.desired.detail),
+          ownReason(reasons, r.desired.reason, r.desired.detail),
+        ),
     ],
     [
       t.facts.stops,
@@ -132,10 +156,24 @@ function Facts({ r }: { r: Robot }) {
     ],
     [
       t.facts.pauses,
-      list(r.pause_holders.map((p) => `${p.by || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}`)),
+      list(
+        r.pause_holders.map(
+          (p) => `${p.by || pauses[p.token.split(':')[0]!] || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}`,
+        ),
+      ),
     ],
-    [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
-    [t.facts.alerts, list(r.alerts.map((a) => `${name(a)} – ${alertSays(alerts, a)}`))],
+    [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${whoText(i.interrupter)}), ${clock(i.since)}`))],
+    [
+      t.facts.alerts,
+      list(
+        r.alerts.map((a) => (
+          <Fragment key={a.id}>
+            {name(a)} – {alertSays(alerts, a)}
+            <OwnSentence>{ownBeside(alerts, a)}</OwnSentence>
+          </Fragment>
+        )),
+      ),
+    ],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
     [t.facts.life, r.life && [inWords(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.versionSkew, r.version_skew],

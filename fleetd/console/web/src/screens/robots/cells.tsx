@@ -16,6 +16,8 @@ import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fullName, robotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
+import { whoText } from '../../text/interrupters';
+import { presenceText } from '../../text/presence';
 import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
@@ -81,7 +83,10 @@ export function Presence({ r }: { r: Robot }) {
   const words: Record<string, string> = usePresenceWords();
   const p = r.presence;
   return (
-    <span className={classes.whole} title={[withTerm(words, p.status), p.why].filter(Boolean).join(': ')}>
+    <span
+      className={classes.whole}
+      title={[withTerm(words, p.status), p.why && presenceText(p)].filter(Boolean).join(': ')}
+    >
       {words[p.status] ?? p.status}
       {p.status !== 'online' && p.last_seen && (
         <span className={classes.dim}>
@@ -147,7 +152,7 @@ export function Story({ r }: { r: Robot }) {
 export function Interrupts({ r }: { r: Robot }) {
   if (r.interrupts.length === 0) return <>–</>;
   return (
-    <span dir="auto" title={r.interrupts.map((i) => `${i.handler} (${i.interrupter})`).join(', ')}>
+    <span dir="auto" title={r.interrupts.map((i) => `${i.handler} (${whoText(i.interrupter)})`).join(', ')}>
       {r.interrupts[0]!.handler}
       {r.interrupts.length > 1 ? ` +${r.interrupts.length - 1}` : ''}
     </span>

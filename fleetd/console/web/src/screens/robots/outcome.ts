@@ -1,4 +1,5 @@
 import type { Batch } from '../../api/client';
+import { aboutAnswer } from '../../text/answers';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 
 /** Robots that did not do what was sent, for one reason. */
@@ -36,7 +37,7 @@ export function progressOf(b: Batch): Progress {
     const state = c.state ?? 'QUEUED';
     if (state === 'SUCCEEDED') p.done++;
     else if (open.has(state)) p.open++;
-    else add(state, reasonText(words, c.answer?.reason, c.because || c.answer?.detail), c.robot);
+    else add(state, reasonText(words, c.answer?.reason, c.because || c.answer?.detail, aboutAnswer(c.answer)), c.robot);
   }
   for (const s of b.skipped ?? []) add('SKIPPED', reasonText(words, s.reason, s.detail), s.robot);
   p.not = [...by.values()].sort((x, y) => y.robots.length - x.robots.length);
