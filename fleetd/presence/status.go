@@ -50,8 +50,8 @@ const (
 )
 
 // Causes are all causes.
-var Causes = []Cause{NoBroker, NoMessage, NoHeartbeat, Hangs, LinkDegraded, LinkLost, SlowTrip, ShutDown, Ended, Asleep, Overslept, Disconnected,
-	Revoked, Expired}
+var Causes = []Cause{NoBroker, NoMessage, NoHeartbeat, Hangs, LinkDegraded, LinkLost, SlowTrip, ShutDown, Ended, Asleep, Overslept,
+	Disconnected, Revoked, Expired}
 
 // Assessment is the status of a robot with its reason.
 type Assessment struct {
@@ -156,11 +156,11 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 func lostText(reason string) (Cause, string) {
 	switch reason {
 	case "revoked":
-		return Revoked, "the broker closed its connection: its name, its certificate or its line in the users file does not count any more; if it " +
-			"belongs to the fleet, fleetd robot enrol lets it in again"
+		return Revoked, "the broker closed its connection: its name, its certificate or its line in the users file does not count any more; if " +
+			"it belongs to the fleet, fleetd robot enrol lets it in again"
 	case "expired":
-		return Expired, "the broker closed its connection: its certificate has expired and can no longer be renewed; fleetd robot enrol prints what " +
-			"gives it a new one"
+		return Expired, "the broker closed its connection: its certificate has expired and can no longer be renewed; fleetd robot enrol prints " +
+			"what gives it a new one"
 	}
 	return Disconnected, "its connection was lost"
 }

@@ -684,7 +684,8 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 		t.Errorf("in German: %s", body)
 	}
 	_, body, _ = s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "fr-CH") })
-	for _, text := range []string{"maintenu à l’arrêt", `lang="fr"`, "Pas maintenant: <span title=\"no_default_story\">le robot n’a pas d’histoire",
+	for _, text := range []string{"maintenu à l’arrêt", `lang="fr"`,
+		"Pas maintenant: <span title=\"no_default_story\">le robot n’a pas d’histoire",
 		`<span class="own" lang="en" dir="auto">no story &lt;b&gt;yet&lt;/b&gt;`} {
 		if !strings.Contains(body, text) {
 			t.Errorf("in French there is no %s: %s", text, body)

@@ -232,7 +232,8 @@ func (t Step) raiseCannotCharge(why schema.Reason, detail, hint string) {
 }
 
 func (t Step) raiseUnreachable(why string) {
-	t.raiseCannotCharge("", why, "bring it to a charger; it goes there by itself only with a drive and a map with the point that it charges at")
+	t.raiseCannotCharge("", why, "bring it to a charger; it goes there by itself only with a drive and a map with the point that it "+
+		"charges at")
 	t.power.unreachable = true
 }
 

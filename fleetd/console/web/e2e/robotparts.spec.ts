@@ -30,7 +30,7 @@ test('every pause names who holds it, and each is continued by itself', async ({
   const performance = part(page, 'Performance');
   await expect(performance).toContainText('Pauses (1)');
   await expect(performance).toContainText(/a person: otto, since .*: a speech/);
-  await expect(performance).toContainText('operator:');
+  await expect(performance.getByTitle(/^operator:/)).toContainText('otto'); // its name in the contract is the tooltip
   await performance.getByRole('button', { name: 'Continue this one' }).click();
   await expect(performance).toContainText('Nobody has paused it.');
 });
@@ -43,7 +43,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await page.getByRole('option', { name: 'service', exact: true }).click();
   await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
   await expect(interrupts).toContainText('Running (1)');
-  await expect(interrupts).toContainText('service for operator, since');
+  await expect(interrupts).toContainText('service for person, since');
   await expect(part(page, 'Performance')).toContainText('an interrupt');
   await interrupts.getByRole('button', { name: 'End it' }).click();
   await expect(interrupts).toContainText('Running (0)');
@@ -53,7 +53,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   const at = '2026-01-02T03:04:05Z';
   const refused = { robot: 'r2', boot: 'b1', seq: 1, ts: at, received: at, type: 'interrupt_refused', data };
   await page.route(/\/api\/v1\/events\?.*interrupt_refused/, (route) => route.fulfill({ json: { events: [refused] } }));
-  await expect(interrupts).toContainText('power, power: this reaction already runs, 3 times');
+  await expect(interrupts).toContainText('power, battery: this reaction already runs, 3 times');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.12}');
   const body = part(page, 'Body and link');
   await expect(body).toContainText('Battery: 12 %');

@@ -131,8 +131,10 @@ const useSentences = texts<Record<keyof typeof english, Sentence>>(english, germ
 
 /** What an alert says by its parameters, in the language of the page; empty if an earlier release sent none. */
 export function alertSentence({ type, source, params = {} }: AlertFacts): string {
+  const sentences: Record<string, Sentence> = useSentences.now();
+  if (!Object.hasOwn(sentences, type)) return '';
   const terms: Record<'ModeID' | 'Safeguard', Record<string, string>> = useTermWords.now();
-  const said = (useSentences.now() as Record<string, Sentence>)[type]?.({
+  return sentences[type]!({
     source,
     document: documentText(source),
     mode: terms.ModeID[source] ?? '',
@@ -142,5 +144,4 @@ export function alertSentence({ type, source, params = {} }: AlertFacts): string
     made: params.made ? dateTime(params.made) : '',
     of: params,
   });
-  return said ?? '';
 }

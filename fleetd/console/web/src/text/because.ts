@@ -89,6 +89,6 @@ const useBecauseTexts = texts<Record<Because, string>>(
 /** Why a command is in its state, in the language of the page; what is no sentence of fleetd, such as a robot's, stays. */
 export function becauseText(because: string): string {
   const [, sentence, broker = ''] = /^(.*? is back in time)( \(.*\))$/s.exec(because) ?? [, because];
-  const said = (useBecauseTexts.now() as Record<string, string>)[sentence!];
-  return said ? said + broker : because;
+  const said: Record<string, string> = useBecauseTexts.now();
+  return Object.hasOwn(said, sentence!) ? said[sentence!]! + broker : because;
 }

@@ -35,7 +35,7 @@ const useSources = texts(
 /** Who or what stopped a robot (latched_by), in words; a person's name and what is new stay as they are. */
 export function sourceText(by: string): string {
   const [, kind = '', rest = ''] = /^(\w+)(?: (\S+))?$/.exec(by) ?? [];
-  const said = (useSources.now() as Record<string, (id: string) => string>)[kind];
-  if (!said || !(rest || /^(disk|core|robotd)$/.test(kind))) return by;
-  return said(kind === 'mode' ? inWords(useTermWords.now().ModeID, rest) : rest);
+  const said: Record<string, (id: string) => string> = useSources.now();
+  if (!Object.hasOwn(said, kind) || !(rest || /^(disk|core|robotd)$/.test(kind))) return by;
+  return said[kind]!(kind === 'mode' ? inWords(useTermWords.now().ModeID, rest) : rest);
 }
