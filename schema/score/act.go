@@ -142,6 +142,24 @@ func (c *checks) action(p string, x *Action) {
 	}
 	c.ends(p, x, row)
 	c.fields(p, x, row)
+	c.warnAboutCut(p, x)
+}
+
+// warnAboutCut warns about a text that is probably cut off because it has too little time.
+func (c *checks) warnAboutCut(p string, x *Action) {
+	say, ok := x.Do.(Say)
+	if !ok || say.Rate != nil && *say.Rate <= 0 {
+		return
+	}
+	field, most := "timeout_ms", x.TimeoutMS
+	if x.EndMS != nil {
+		lasts := *x.EndMS - x.StartMS
+		field, most = "end_ms", &lasts
+	}
+	if takes := say.estimateMS(); most != nil && *most > 0 && takes > *most {
+		c.warn(at(p, field), CodeCutOff, fmt.Sprintf("is cut off after %d ms: its longest text probably takes %d ms", *most, takes),
+			"give it more time, or shorten the text")
+	}
 }
 
 // ends checks which of end_ms and timeout_ms an action has.

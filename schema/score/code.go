@@ -20,7 +20,8 @@ const (
 	CodeBadValue         = "bad_value"
 	CodeBeyondUnit       = "beyond_unit" // outside the limits of this robot's unit
 	CodeBothEnds         = "both_ends"
-	CodeCycle            = "cycle" // an act performs itself
+	CodeCutOff           = "cut_off" // warning: its text probably takes longer than it may
+	CodeCycle            = "cycle"   // an act performs itself
 	CodeDuplicateID      = "duplicate_id"
 	CodeDuplicateKey     = "duplicate_key"
 	CodeEmpty            = "empty"
