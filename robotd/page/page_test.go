@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/profile"
@@ -691,6 +693,18 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 			t.Errorf("in French there is no %s: %s", text, body)
 		}
 	}
+}
+
+func TestEventsAreInWords(t *testing.T) {
+	f := standing()
+	f.view.Events = []schema.Event{
+		{Type: "mode_changed", Source: "mode", Cause: "started", Data: jsontext.Value(`{"from":"str","to":"mnl"}`)},
+		{Type: "act_failed", Source: "act", Data: jsontext.Value(`{"id":"hello","reason":"timeout"}`)},
+		{Type: "story_round", Source: "story", Data: jsontext.Value(`{"round":3}`)},
+	}
+	s := open(t, f).signIn()
+	s.shows(`title="mode_changed">another mode is in charge</span> <span dir="auto">start-up → manual<`,
+		`title="act_failed">an act failed, or could not begin</span> <span dir="auto">it took longer than allowed<`, `<span dir="auto">round: 3<`)
 }
 
 // The robot's own page and the console call a thing the same.

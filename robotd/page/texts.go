@@ -87,8 +87,10 @@ func (w words) why(code string) string {
 // about is what an event is about, beside its type: from where to where, why, or else its data.
 func (w words) about(e schema.Event) string {
 	var data struct {
-		From, To, Detail string
-		Reason           schema.Reason
+		From   string        `json:"from"`
+		To     string        `json:"to"`
+		Reason schema.Reason `json:"reason"`
+		Detail string        `json:"detail"`
 	}
 	_ = json.Unmarshal(e.Data, &data) // data of another form is shown as it is
 	switch {

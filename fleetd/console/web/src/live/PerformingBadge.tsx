@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
 import { alertSays, useAlertWords } from '../text/alerts';
-import { whoText } from '../text/interrupters';
+import { whoText } from '../text/triggers';
 import { texts } from '../text/language';
 import { useReasonTexts, whyText } from '../text/reasons';
 import { sourceText } from '../text/source';

@@ -28,8 +28,6 @@ interface Said {
 
 type Sentence = (a: Said) => string;
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 const english = {
   story_failing: ({ of, reason }) =>
     of.act && reason
@@ -45,9 +43,10 @@ const english = {
     reason ? `The broker refuses messages of the robot (${document}): ${reason}.` : '',
   cannot_charge: ({ reason }) =>
     reason ? `The robot does not get to its charger, or does not charge: ${reason}.` : '',
-  untrusted_document: ({ document, reason }) => (reason ? `${capital(document)}: ${reason}.` : ''),
+  untrusted_document: ({ document, reason }) =>
+    reason ? `What is assigned to it cannot be trusted (${document}): ${reason}.` : '',
   certificate_expiring: ({ until }) => (until ? `The robot’s certificate ends on ${until}.` : ''),
-  safeguard: ({ safeguard }) => safeguard && `${capital(safeguard)}.`,
+  safeguard: ({ safeguard }) => (safeguard ? `A safeguard holds it still: ${safeguard}.` : ''),
   mode_hung: ({ mode }) =>
     mode ? `The mode “${mode}” did not answer, so the robot’s program ended and began anew.` : '',
   not_in_database: ({ document }) => `The robot has something that fleetd’s database does not have: ${document}.`,
@@ -78,9 +77,10 @@ const german: Record<keyof typeof english, Sentence> = {
     reason ? `Der Broker lehnt Nachrichten des Roboters ab (${document}): ${reason}.` : '',
   cannot_charge: ({ reason }) =>
     reason ? `Der Roboter kommt nicht zum Ladegerät oder lädt dort nicht: ${reason}.` : '',
-  untrusted_document: ({ document, reason }) => (reason ? `${capital(document)}: ${reason}.` : ''),
+  untrusted_document: ({ document, reason }) =>
+    reason ? `Etwas Zugewiesenes ist nicht vertrauenswürdig (${document}): ${reason}.` : '',
   certificate_expiring: ({ until }) => (until ? `Das Zertifikat des Roboters endet am ${until}.` : ''),
-  safeguard: ({ safeguard }) => safeguard && `${capital(safeguard)}.`,
+  safeguard: ({ safeguard }) => (safeguard ? `Eine Schutzfunktion hält ihn fest: ${safeguard}.` : ''),
   mode_hung: ({ mode }) =>
     mode ? `Der Modus „${mode}“ antwortete nicht; deshalb endete das Programm des Roboters und begann neu.` : '',
   not_in_database: ({ document }) => `Der Roboter hat etwas, das in der Datenbank von fleetd fehlt: ${document}.`,
@@ -110,9 +110,10 @@ const french: Record<keyof typeof english, Sentence> = {
     reason ? `Le broker refuse des messages du robot (${document}) : ${reason}.` : '',
   cannot_charge: ({ reason }) =>
     reason ? `Le robot n’arrive pas à son chargeur, ou ne s’y charge pas : ${reason}.` : '',
-  untrusted_document: ({ document, reason }) => (reason ? `${capital(document)} : ${reason}.` : ''),
+  untrusted_document: ({ document, reason }) =>
+    reason ? `Quelque chose d’attribué n’est pas fiable (${document}) : ${reason}.` : '',
   certificate_expiring: ({ until }) => (until ? `Le certificat du robot finit le ${until}.` : ''),
-  safeguard: ({ safeguard }) => safeguard && `${capital(safeguard)}.`,
+  safeguard: ({ safeguard }) => (safeguard ? `Une protection l’immobilise : ${safeguard}.` : ''),
   mode_hung: ({ mode }) =>
     mode ? `Le mode « ${mode} » ne répondait plus ; le programme du robot s’est donc terminé et a recommencé.` : '',
   not_in_database: ({ document }) => `Le robot a quelque chose que la base de données de fleetd n’a pas : ${document}.`,

@@ -26,7 +26,7 @@ test.each([
     { type: 'story_failing', source: 'story', params: { story: 'tour', act: 'hello', reason: 'timeout' } },
     'Jeder Akt der Geschichte tour schlägt fehl. Der letzte Fehler ist von hello: es dauerte zu lange.',
   ],
-  [{ type: 'safeguard', source: 'pushed' }, 'Jemand schiebt ihn.'],
+  [{ type: 'safeguard', source: 'pushed' }, 'Eine Schutzfunktion hält ihn fest: jemand schiebt ihn.'],
   [
     { type: 'not_in_database', source: 'story' },
     'Der Roboter hat etwas, das in der Datenbank von fleetd fehlt: seine Geschichte.',

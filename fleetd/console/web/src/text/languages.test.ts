@@ -15,7 +15,7 @@ type Texts = Map<string, string>;
 const alike = new Set(
   `
   Action Actions Administration Alertmanager Audit Axes Broker Browser CSV Cause Condition Date Deutsch Dev Digest E-mail
-  English Exceptions Export Filter Gamepad Image Instance Label Labels Licence Live MQTT Menu Mode Name Note Notifications
+  English Français Exceptions Export Filter Gamepad Image Instance Label Labels Licence Live MQTT Menu Mode Name Note Notifications
   Pause Pauses Place Problem Revision Robot Robots Rollouts Routes STARTTLS Site Sites Software Start Test Text Token Type
   URL Version Volume Zoom console cyan fleetd indigo lab lobby mail min mode neutral note offline online orange pause robot
   site violet

@@ -11,21 +11,21 @@ export const useSettingPurposes = texts<Record<SettingKey, string>>(
       'Sprachen, die der Roboter spricht, die liebste zuerst; Texte und Dauern von Akten hängen davon ab; Vorgabe en',
     time_zone:
       'die Zeitzone des Roboters mit ihrem IANA-Namen, etwa Europe/Berlin: danach gehen Stunde und Wochentag in Bedingungen und die Zeiten auf seiner eigenen Seite; Vorgabe die seines Rechners',
-    boot_mode: 'der Modus nach dem Hochfahren; ein zugewiesener Modus geht vor; Vorgabe mnl (Handbetrieb)',
-    calibration_mode: 'der Modus, der beim Start von selbst läuft und den Roboter kalibriert; Vorgabe str (Hochfahren)',
+    boot_mode: 'der Modus nach dem Hochfahren; ein zugewiesener Modus geht vor; Vorgabe Handbetrieb',
+    calibration_mode: 'der Modus, der beim Start von selbst läuft und den Roboter kalibriert; Vorgabe Hochfahren',
     default_mode:
-      'der Modus, der einen ausgefallenen oder abgebrochenen ersetzt; nur einer, in den man immer wechseln kann, wie mnl, und weder str noch ato; Vorgabe mnl (Handbetrieb)',
+      'der Modus, der einen ausgefallenen oder abgebrochenen ersetzt; nur einer, in den man immer wechseln kann, wie der Handbetrieb, und weder Hochfahren noch Automatik; Vorgabe Handbetrieb',
     safe_mode:
       'der Modus, in dem der Roboter auf eine Bedienperson wartet; nur einer, der nie etwas bewegt und in den man immer wechseln kann; Vorgabe safe',
     'link_loss.str': 'was das Hochfahren tut, wenn die Verbindung verloren ist; Vorgabe safe',
     'link_loss.mnl': 'was der Handbetrieb tut, wenn die Verbindung verloren ist; Vorgabe safe',
     'link_loss.ato': 'was die Automatik tut, wenn die Verbindung verloren ist; Vorgabe safe',
     'link_timeout_ms.str':
-      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der das Hochfahren endet, wenn link_loss.str nicht continue ist; Vorgabe 5000',
+      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der das Hochfahren endet, wenn es ohne Verbindung nicht weitermachen soll; Vorgabe 5000',
     'link_timeout_ms.mnl':
-      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der der Handbetrieb endet, wenn link_loss.mnl nicht continue ist; Vorgabe 5000',
+      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der der Handbetrieb endet, wenn er ohne Verbindung nicht weitermachen soll; Vorgabe 5000',
     'link_timeout_ms.ato':
-      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der die Automatik endet, wenn link_loss.ato nicht continue ist; bewegt wird schon 5000 ms nach dem letzten Lebenszeichen nichts mehr; Vorgabe 60000',
+      'Zeit ohne Lebenszeichen von fleetd oder einem Bedienfeld am Roboter, nach der die Automatik endet, wenn sie ohne Verbindung nicht weitermachen soll; bewegt wird schon 5000 ms nach dem letzten Lebenszeichen nichts mehr; Vorgabe 60000',
     on_link_return:
       'was die Automatik tut, wenn die Verbindung zurück ist: auf „Weiter“ warten (wait) oder weitermachen (continue); Vorgabe wait',
     require_sight:
@@ -69,21 +69,21 @@ export const useSettingPurposes = texts<Record<SettingKey, string>>(
       'langues que parle le robot, la préférée d’abord ; les textes et les durées des actes en dépendent ; par défaut en',
     time_zone:
       'le fuseau horaire du robot par son nom IANA, comme Europe/Berlin : l’heure et le jour des conditions et les heures de sa propre page le suivent ; par défaut celui de son ordinateur',
-    boot_mode: 'le mode après le démarrage ; un mode attribué passe avant ; par défaut mnl (manuel)',
-    calibration_mode: 'le mode qui a lieu de lui-même au démarrage et étalonne le robot ; par défaut str (démarrage)',
+    boot_mode: 'le mode après le démarrage ; un mode attribué passe avant ; par défaut manuel',
+    calibration_mode: 'le mode qui a lieu de lui-même au démarrage et étalonne le robot ; par défaut démarrage',
     default_mode:
-      'le mode qui remplace celui qui échoue ou est coupé ; seulement un mode où l’on peut toujours passer, comme mnl, et ni str ni ato ; par défaut mnl (manuel)',
+      'le mode qui remplace celui qui échoue ou est coupé ; seulement un mode où l’on peut toujours passer, comme manuel, et ni démarrage ni automatique ; par défaut manuel',
     safe_mode:
       'le mode où le robot attend un opérateur ; seulement un mode qui ne bouge jamais et où l’on peut toujours passer ; par défaut safe',
     'link_loss.str': 'ce que fait le démarrage quand la liaison est perdue ; par défaut safe',
     'link_loss.mnl': 'ce que fait le manuel quand la liaison est perdue ; par défaut safe',
     'link_loss.ato': 'ce que fait l’automatique quand la liaison est perdue ; par défaut safe',
     'link_timeout_ms.str':
-      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel le démarrage finit, sauf si link_loss.str est continue ; par défaut 5000',
+      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel le démarrage finit, sauf s’il doit continuer sans liaison ; par défaut 5000',
     'link_timeout_ms.mnl':
-      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel le manuel finit, sauf si link_loss.mnl est continue ; par défaut 5000',
+      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel le manuel finit, sauf s’il doit continuer sans liaison ; par défaut 5000',
     'link_timeout_ms.ato':
-      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel l’automatique finit, sauf si link_loss.ato est continue ; plus rien ne bouge déjà 5000 ms après le dernier signe de vie ; par défaut 60000',
+      'temps sans signe de vie de fleetd ou d’un pupitre près du robot après lequel l’automatique finit, sauf s’il doit continuer sans liaison ; plus rien ne bouge déjà 5000 ms après le dernier signe de vie ; par défaut 60000',
     on_link_return:
       'ce que fait l’automatique quand la liaison est de retour : attendre « Continuer » (wait), ou continuer (continue) ; par défaut wait',
     require_sight:

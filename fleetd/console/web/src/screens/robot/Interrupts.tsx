@@ -5,7 +5,7 @@ import { verbLine } from '../../api/commandline';
 import type { Verb } from '../../contract';
 import { OwnSentence } from '../../live/OwnSentence';
 import { texts } from '../../text/language';
-import { whoText } from '../../text/interrupters';
+import { whoText } from '../../text/triggers';
 import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { ActionButton, useSend, useWhyNot } from './ActionButton';

@@ -14,7 +14,7 @@ import { withOwn } from '../../live/withOwn';
 import { useStopMeans } from '../../shell/scope';
 import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { inButtons } from '../../text/buttons';
-import { whoText } from '../../text/interrupters';
+import { whoText } from '../../text/triggers';
 import { usePauseWords } from '../../text/pauses';
 import { ownReason, reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { sourceText } from '../../text/source';

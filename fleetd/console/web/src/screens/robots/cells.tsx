@@ -16,7 +16,7 @@ import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fullName, robotName } from '../../live/RobotName';
 import { fleetdNow } from '../../live/stream';
-import { whoText } from '../../text/interrupters';
+import { whoText } from '../../text/triggers';
 import { presenceText } from '../../text/presence';
 import { alertSays, ownBeside, useAlertWords } from '../../text/alerts';
 import { useModeWord } from '../../text/modes';
