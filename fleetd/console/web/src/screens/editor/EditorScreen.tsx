@@ -62,6 +62,12 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
     return () => window.removeEventListener('keydown', onKey);
   }, [editor.undo, editor.redo]);
 
+  // Whoever just made this adds something next.
+  useEffect(() => {
+    if (entry.rev > 0 || editor.doc.items.length > 0 || !window.matchMedia('(pointer: fine)').matches) return;
+    document.querySelector<HTMLElement>('input[data-add]')?.focus({ preventScroll: true });
+  }, []);
+
   return (
     <Stack gap="sm">
       <EditorHeader editor={editor} entry={entry} />

@@ -1,6 +1,6 @@
 import { Button, ScrollArea, Skeleton, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
 import { IconMasksTheater, IconPlus, IconSearch } from '@tabler/icons-react';
-import { type ComponentType, useState, type MouseEvent } from 'react';
+import { type ComponentType, useRef, useState, type KeyboardEvent, type MouseEvent } from 'react';
 import { useNavigate } from 'react-router';
 
 import { useShellTexts } from '../../shell/text';
@@ -10,16 +10,23 @@ import { NewDialog } from '../library/NewDialog';
 import { icons, useActionTexts } from './actions';
 import { type Dragged, draggedType } from './clipboard';
 import { newAction } from './defaults';
-import { insert, itemOf, positionAfter } from './model';
+import { type Fields, insert, itemOf, positionAfter } from './model';
 import { useNames } from './names';
 import { pathFrom } from './origin';
 import { actionTypes, type Schema } from './schemas';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 
-/** After a press of the mouse the next words are meant for the first field of what was added. With keys, more can be added. */
-function toFields() {
-  if (!window.matchMedia('(pointer: fine)').matches) return;
+/** Whether an author has to write something before an action can be performed. */
+const isBlank = (fields: Fields): boolean =>
+  Object.values(fields).some((v) => v === '' || (typeof v === 'object' && v !== null && isBlank(v as Fields)));
+
+/**
+ * After a press of the mouse the next words are meant for the first field of what was added. With keys they are if
+ * it has nothing to say yet; otherwise more can be added. A touch would open a keyboard over the page.
+ */
+function toFields(byKeys: boolean, fields: Fields) {
+  if (byKeys ? !isBlank(fields) : !window.matchMedia('(pointer: fine)').matches) return;
   requestAnimationFrame(() =>
     document.querySelector<HTMLElement>('[data-inspector] :is(textarea, input:not([type=radio]))')?.focus(),
   );
@@ -35,14 +42,20 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
   const navigate = useNavigate();
   const [filter, setFilter] = useState('');
   const [beginning, setBeginning] = useState(false);
+  const entriesRef = useRef<HTMLDivElement>(null);
   const { kind, doc, selected, mayEdit } = editor;
   const does: Record<string, string> = useActionTexts().does;
   const has = (...texts: (string | undefined)[]) => texts.join(' ').toLowerCase().includes(filter.trim().toLowerCase());
 
-  const add = (fields: Record<string, unknown>) => {
+  const add = (fields: Fields) => {
     const item = itemOf(fields);
     editor.change(insert(kind, doc, positionAfter(doc, selected), [item]));
     editor.select([item.key]);
+  };
+  const addFirst = (e: KeyboardEvent) => {
+    if (e.key !== 'Enter' || e.nativeEvent.isComposing || filter.trim() === '') return;
+    entriesRef.current?.querySelector('button')?.click();
+    setFilter('');
   };
   const addAct = (act: string) => add(kind === 'act' ? { type: 'act', start_ms: 0, act } : { act });
   /** Adds an act that was just made, and opens it: its editor leads back to this draft. */
@@ -75,6 +88,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
         leftSection={<IconSearch size={14} aria-hidden />}
         value={filter}
         onChange={(e) => setFilter(e.currentTarget.value)}
+        onKeyDown={addFirst}
       />
       <Button
         size="xs"
@@ -86,7 +100,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
         {t.newAct}
       </Button>
       <ScrollArea.Autosize mah={{ base: '70vh', lg: 440 }} type="auto" tabIndex={0}>
-        <Stack gap={2} pe="xs">
+        <Stack gap={2} pe="xs" ref={entriesRef}>
           {types.length > 0 && (
             <Text size="xs" fw={500} c="dimmed">
               {t.paletteActions}
@@ -102,9 +116,10 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               dragged={newAction(type, language)}
               onClick={(e) => {
                 const only = found(type).length === 1 ? { [type]: found(type)[0] } : {};
-                add({ ...newAction(type, language), ...only });
+                const fields = { ...newAction(type, language), ...only };
+                add(fields);
                 onAdded?.();
-                if (e.detail > 0) toFields();
+                toFields(e.detail === 0, fields);
               }}
             />
           ))}

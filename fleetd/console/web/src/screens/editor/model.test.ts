@@ -107,6 +107,22 @@ describe('the list of an act', () => {
     expect(moved.items[1]!.fields.end_ms).toBe(1500);
   });
 
+  it('begins a new action when its unit is free, not in the middle of what it does', () => {
+    const said = {
+      type: 'say',
+      start_ms: 0,
+      timeout_ms: 8000,
+      text: { en: 'Good morning! How nice that you are here.' },
+    };
+    const d = read('act', { act: 'a', actions: [said, { type: 'led', start_ms: 0, end_ms: 1000, colour: '#20c0ff' }] });
+    const next = insert('act', d, { index: 2 }, [
+      itemOf({ type: 'say', start_ms: 0, timeout_ms: 8000, text: { en: '' } }),
+    ]);
+    expect(starts(next)).toEqual([0, 0, lengthOf(d.items[0]!)]);
+    const light = insert('act', d, { index: 2 }, [itemOf({ type: 'face', start_ms: 0, end_ms: 500, face: 'smile' })]);
+    expect(starts(light)).toEqual([0, 0, 1000]);
+  });
+
   it('starts a new action when the one before it is expected to end', () => {
     const d = read('act', act);
     expect(lengthOf(d.items[1]!)).toBe(357);

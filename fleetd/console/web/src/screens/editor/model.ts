@@ -176,21 +176,41 @@ function startAt(i: Item, start: number): Item {
   return { ...i, fields };
 }
 
+/** Types that perform beside others of their type. */
+const sharing = new Set(['sound', 'wait', 'group', 'act']);
+const bodily = new Set(['motion', 'pose', 'goto', 'drive']);
+
+const competes = (a: Item, b: Item) => {
+  const [of, to] = [String(a.fields.type), String(b.fields.type)];
+  return a.fields.unit === b.fields.unit && ((of === to && !sharing.has(of)) || (bodily.has(of) && bodily.has(to)));
+};
+
+/** The first time from ms on at which nothing in the list performs with the unit of an item while it lasts. */
+function freeFrom(list: readonly Item[], item: Item, ms: number): number {
+  let start = ms;
+  for (const other of sorted(list.filter((o) => competes(item, o)))) {
+    const end = startOf(other) + lengthOf(other);
+    if (end > start && startOf(other) < start + Math.max(1, lengthOf(item))) start = end;
+  }
+  return start;
+}
+
 const sorted = (items: Item[]): Item[] => [...items].sort((a, b) => startOf(a) - startOf(b));
 
-/** Inserts items. Actions start when the one before them is expected to end. */
+/** Inserts items. Actions start when the one before them is expected to end, and their unit is free. */
 export function insert(kind: Kind, doc: Doc, at: Position, items: Item[]): Doc {
-  const before = siblings(doc, at.parent)[at.index - 1];
+  const list = siblings(doc, at.parent);
+  const before = list[at.index - 1];
   let clock = before ? startOf(before) + lengthOf(before) : 0;
   const placed =
     kind === 'act'
       ? items.map((i) => {
-          const out = startAt(i, clock);
-          clock += lengthOf(i);
+          const out = startAt(i, freeFrom(list, i, clock));
+          clock = startOf(out) + lengthOf(out);
           return out;
         })
       : items;
-  return withList(doc, at.parent, (list) => {
+  return withList(doc, at.parent, () => {
     const all = [...list.slice(0, at.index), ...placed, ...list.slice(at.index)];
     return kind === 'act' ? sorted(all) : all;
   });
