@@ -15,14 +15,16 @@ import { exportURL } from '../library/files';
 import { LinesDialog } from '../library/LinesDialog';
 import { DuplicateDialog } from '../library/NewDialog';
 import { BackLink } from './BackLink';
-import { plural } from './model';
+import { summary } from './defaults';
+import { find, locate, plural } from './model';
+import { useSummaryWords } from './names';
 import { jump } from './Problems';
 import { PublishDialog } from './PublishDialog';
 import { Revisions, UsesDrawer } from './Revisions';
 import { TextDialog } from './TextDialog';
 import { useEditorTexts } from './text';
 import { useProblemText } from './problemText';
-import { isUnfinished, isWrong } from './unfinished';
+import { isTodo, isUnfinished, isWrong } from './unfinished';
 import type { Editor } from './useEditor';
 
 type Dialog = 'publish' | 'revisions' | 'uses' | 'text' | 'copy' | 'lines' | 'delete';
@@ -42,6 +44,14 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const missing = editor.check.problems.filter(isUnfinished);
   const wrong = editor.check.problems.filter((p) => isWrong(p) || (editor.strict && isUnfinished(p)));
   const errors = wrong.length;
+  const warnings = editor.check.problems.filter((p) => !isTodo(p) && !isWrong(p));
+  const summaryWords = useSummaryWords();
+  /** A problem with the action that it is about. */
+  const saying = (p: (typeof warnings)[number]) => {
+    const item = find(doc, locate(kind, doc, p.pointer).key);
+    const name = item ? summary(item.fields, editor.lang, summaryWords) : '';
+    return `${name.length > 40 ? `${name.slice(0, 39).trimEnd()}…` : name}${name && ': '}${say(p).text}`;
+  };
   const changed =
     newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev || newest.rev === 0;
   const texts = (doc.head.name ?? {}) as Multilingual;
@@ -186,6 +196,19 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             onClick={() => jump(editor, missing[0]!.pointer)}
           >
             {t.unfinished}: {say(missing[0]!).text}
+          </Anchor>
+        )}
+        {errors + missing.length === 0 && warnings.length > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            className="header-problem"
+            c="dimmed"
+            onClick={() => jump(editor, warnings[0]!.pointer)}
+          >
+            {t.warnings(warnings.length)}: {saying(warnings[0]!)}
           </Anchor>
         )}
       </Box>

@@ -16,6 +16,7 @@ import {
 import { CSS } from '@dnd-kit/utilities';
 import { ActionIcon, Button, Checkbox, Group, Stack, Text, Tooltip } from '@mantine/core';
 import {
+  IconAlertCircle,
   IconAlertTriangle,
   IconChevronDown,
   IconChevronUp,
@@ -26,16 +27,31 @@ import {
   IconGripVertical,
   IconPencil,
   IconTrash,
-  IconX,
 } from '@tabler/icons-react';
-import type { KeyboardEvent, MouseEvent } from 'react';
+import { type DragEvent, type KeyboardEvent, type MouseEvent, useState } from 'react';
 
 import { position } from '../../text/position';
 import { detailOf, summary } from './defaults';
-import { duplicate, find, flat, group, type Item, locate, move, moveBy, positionOf, remove, ungroup } from './model';
+import { type Dragged, draggedType } from './clipboard';
+import {
+  duplicate,
+  find,
+  flat,
+  group,
+  insert,
+  type Item,
+  itemOf,
+  locate,
+  move,
+  moveBy,
+  positionOf,
+  remove,
+  ungroup,
+} from './model';
 import { useNameOf } from '../library/api';
 import { useSummaryWords } from './names';
 import { icons } from './actions';
+import { useProblemText } from './problemText';
 import { useEditorTexts } from './text';
 import { tick } from './selection';
 import { isDraftAct, isUnfinished } from './unfinished';
@@ -50,11 +66,15 @@ export function ItemList({ editor }: { editor: Editor }) {
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   );
+  const say = useProblemText(editor);
+  const [dropAt, setDropAt] = useState<DropPlace>();
   const worst = new Map<string, string>();
+  const said = new Map<string, string[]>();
   for (const p of editor.check.problems) {
     const { key } = locate(kind, doc, p.pointer);
     const how = isDraftAct(p) || (isUnfinished(p) && !editor.strict) ? 'missing' : p.severity;
     if (key && worst.get(key) !== 'error') worst.set(key, how);
+    if (key) said.set(key, [...(said.get(key) ?? []), say(p).text]);
   }
 
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -93,11 +113,45 @@ export function ItemList({ editor }: { editor: Editor }) {
     else if (e.key === 'd' && (e.ctrlKey || e.metaKey)) (did(), copy());
     else if (e.key === 'Escape') editor.select([]);
   };
+  /** Where something would stand that is dropped from the list of what can be added. */
+  const placeOf = (e: DragEvent): DropPlace => {
+    const row = (e.target as HTMLElement).closest('li');
+    const key = row?.querySelector<HTMLElement>('[data-item]')?.dataset.item;
+    if (!row || !key) return {};
+    const box = row.getBoundingClientRect();
+    return { key, side: e.clientY < box.top + box.height / 2 ? 'before' : 'after' };
+  };
+  const onDrag = (e: DragEvent) => {
+    if (!mayEdit || !e.dataTransfer.types.includes(draggedType)) return;
+    e.preventDefault();
+    const next = placeOf(e);
+    if (next.key !== dropAt?.key || next.side !== dropAt?.side) setDropAt(next);
+  };
+  const onDrop = (e: DragEvent) => {
+    setDropAt(undefined);
+    const text = e.dataTransfer.getData(draggedType);
+    if (!text || !mayEdit) return;
+    e.preventDefault();
+    const { key, side } = placeOf(e);
+    const place = key === undefined ? undefined : positionOf(doc, key);
+    const at = place ? { ...place, index: place.index + (side === 'after' ? 1 : 0) } : { index: doc.items.length };
+    const item = itemOf((JSON.parse(text) as Dragged).fields);
+    editor.change(insert(kind, doc, at, [item]));
+    editor.select([item.key]);
+  };
   const chosen = selected.map((k) => find(doc, k)).filter((i) => i !== undefined);
   const none = !mayEdit || chosen.length === 0;
 
   return (
-    <Stack gap="xs" component="section" aria-label={t.list[kind]} onKeyDown={onKey}>
+    <Stack
+      gap="xs"
+      component="section"
+      aria-label={t.list[kind]}
+      onKeyDown={onKey}
+      onDragOver={onDrag}
+      onDragLeave={(e) => !e.currentTarget.contains(e.relatedTarget as Node | null) && setDropAt(undefined)}
+      onDrop={onDrop}
+    >
       <Group gap={6} role="toolbar" aria-label={t.list[kind]}>
         <Button
           size="compact-sm"
@@ -168,6 +222,8 @@ export function ItemList({ editor }: { editor: Editor }) {
                 item={r.item}
                 depth={r.depth}
                 worst={worst.get(r.item.key)}
+                said={said.get(r.item.key)?.join('\n')}
+                drop={dropAt?.key === r.item.key ? dropAt.side : undefined}
                 onChoose={choose}
                 onTick={(key) => {
                   const next = tick({ keys: selected, ticked: editor.ticked }, key);
@@ -182,11 +238,20 @@ export function ItemList({ editor }: { editor: Editor }) {
   );
 }
 
+/** Beside which row something is dropped; without one, at the end. */
+interface DropPlace {
+  key?: string;
+  side?: 'before' | 'after';
+}
+
 interface RowProps {
   editor: Editor;
   item: Item;
   depth: number;
   worst?: string;
+  /** What is wrong with it. */
+  said?: string;
+  drop?: DropPlace['side'];
   onChoose: (key: string, e: MouseEvent) => void;
   onTick: (key: string) => void;
 }
@@ -196,7 +261,7 @@ export const ColorDot = ({ color }: { color: string }) => (
   <span className="color-dot" style={{ backgroundColor: color }} aria-hidden />
 );
 
-function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
+function Row({ editor, item, depth, worst, said, drop, onChoose, onTick }: RowProps) {
   const t = useEditorTexts();
   const { kind, doc, selected, mayEdit } = editor;
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
@@ -217,6 +282,7 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
       className="item"
       data-chosen={isChosen || undefined}
       data-dragging={isDragging || undefined}
+      data-drop={drop}
       style={{
         transform: CSS.Transform.toString(transform && { ...transform, scaleX: 1, scaleY: 1 }),
         transition,
@@ -268,10 +334,16 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
           )}
         </span>
         {item.children?.length === 0 && <em>{t.emptyGroup}</em>}
-        {worst === 'error' && <IconX size={16} color="var(--mantine-color-red-6)" aria-label={t.error} />}
-        {worst === 'missing' && <IconCircleDashed size={16} color="var(--mantine-color-dimmed)" aria-label={t.todo} />}
-        {worst === 'warning' && (
-          <IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.warning} />
+        {worst && (
+          <Tooltip label={said} multiline maw={360} style={{ whiteSpace: 'pre-line' }}>
+            {worst === 'error' ? (
+              <IconAlertCircle size={18} color="var(--mantine-color-red-6)" aria-label={t.error} />
+            ) : worst === 'missing' ? (
+              <IconCircleDashed size={16} color="var(--mantine-color-dimmed)" aria-label={t.todo} />
+            ) : (
+              <IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.warning} />
+            )}
+          </Tooltip>
         )}
       </button>
       <ActionIcon

@@ -1,5 +1,5 @@
 import { Badge, Group, Stack, Text, UnstyledButton } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconCircleDashed, IconX } from '@tabler/icons-react';
+import { IconAlertCircle, IconAlertTriangle, IconCheck, IconCircleDashed } from '@tabler/icons-react';
 
 import { summary } from './defaults';
 import { find, listField, locate } from './model';
@@ -65,7 +65,7 @@ export function Problems({ editor }: { editor: Editor }) {
         const error = isError(p);
         const missing = isTodo(p);
         const said = say(p);
-        const Icon = error ? IconX : missing ? IconCircleDashed : IconAlertTriangle;
+        const Icon = error ? IconAlertCircle : missing ? IconCircleDashed : IconAlertTriangle;
         return (
           <UnstyledButton key={n} className="problem" onClick={() => jump(editor, p.pointer)}>
             <Icon

@@ -29,6 +29,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const name = useNameOf(kind)(id);
+  const next = kind === 'act' ? '/stories' : `/assign?${kind}=${id}`;
   const published = useQuery({
     queryKey: ['revision', kind, id, entry.rev],
     enabled: entry.rev > 0,
@@ -58,18 +59,16 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
           <>
             {done.acts && <Text size="sm">{own.publishedActs(done.acts.map((a) => a.id).join(', '))}</Text>}
             {stale.length > 0 && <Text size="sm">{t.stale(stale.join(', '))}</Text>}
-            {kind !== 'act' && (
-              <Anchor
-                href={addressOf(`/assign?${kind}=${id}`)}
-                size="sm"
-                onClick={(e) => {
-                  e.preventDefault(); // messages are drawn outside of the router
-                  void navigate(`/assign?${kind}=${id}`);
-                }}
-              >
-                {t.assign}
-              </Anchor>
-            )}
+            <Anchor
+              href={addressOf(next)}
+              size="sm"
+              onClick={(e) => {
+                e.preventDefault(); // messages are drawn outside of the router
+                void navigate(next);
+              }}
+            >
+              {kind === 'act' ? t.putIntoStory : t.assign}
+            </Anchor>
           </>
         ),
         autoClose: 10_000,

@@ -124,7 +124,9 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
     >
       <Stack>
         {uses.isError && <Refused error={uses.error} onRetry={() => void uses.refetch()} />}
-        {uses.data && performers.length + robots.length === 0 && <Text>{t.usedNowhere}</Text>}
+        {uses.data && performers.length + robots.length === 0 && (
+          <Text>{kind === 'act' ? t.usedNowhereAct : t.usedNowhere}</Text>
+        )}
         {performers.map((u) => (
           <Text key={`${u.kind}/${u.id}`} size="sm">
             {t.usedIn[u.kind as Kind]}{' '}

@@ -28,6 +28,7 @@ const useTodoTexts = texts(
     needsEnd: (end: string, most: string) =>
       `It has no end. Fill in “${most}” (it ends earlier if it is done), or “${end}”`,
     endsBefore: (end: string, start: string) => `It ends at ${end}, but starts at ${start}`,
+    noText: (act: string, language: string) => `“${act}” has no text in ${language}`,
     uploadIt: 'Choose another, or upload one of this name in Sounds and files',
   },
   {
@@ -50,6 +51,7 @@ const useTodoTexts = texts(
     needsEnd: (end, most) =>
       `Es hat kein Ende. Füllen Sie „${most}“ aus (es endet früher, wenn es fertig ist), oder „${end}“`,
     endsBefore: (end, start) => `Es endet bei ${end}, beginnt aber bei ${start}`,
+    noText: (act, language) => `„${act}“ hat keinen Text auf ${language}`,
     uploadIt: 'Wählen Sie etwas anderes, oder laden Sie etwas dieses Namens unter Klänge und Dateien hoch',
   },
   {
@@ -72,12 +74,13 @@ const useTodoTexts = texts(
     needsEnd: (end, most) =>
       `Elle n’a pas de fin. Remplissez « ${most} » (elle finit plus tôt si c’est fait), ou « ${end} »`,
     endsBefore: (end, start) => `Elle finit à ${end}, mais commence à ${start}`,
+    noText: (act, language) => `« ${act} » n’a pas de texte en ${language}`,
     uploadIt: 'Choisissez-en un autre, ou envoyez-en un de ce nom dans Sons et fichiers',
   },
 );
 
-/** Codes of problems that name another action by its pointer, and a time in ms. */
-const aboutAnother = new Set(['overlap', 'may_wait']);
+/** Codes of problems that name another action by its pointer, or a time in ms. */
+const aboutAnother = new Set(['overlap', 'may_wait', 'cut_off']);
 
 /** Fields that name what can be uploaded. */
 const catalogued = new Set(['sound', 'face', 'image']);
@@ -114,6 +117,8 @@ export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p:
     const limits = p.code === 'out_of_range' && of && beyond(field, item.fields[field], resolve(schema, of));
     if (limits) return { text: t.beyond(...limits) };
     if (p.code === 'needs_end') return { text: t.needsEnd(word('end_ms'), word('timeout_ms')) };
+    const lacks = p.code === 'missing_language' && /^the act (\S+) has no text in (\S+) at /.exec(p.detail);
+    if (lacks) return { text: t.noText(actName(lacks[1]!), languageName(lacks[2]!, reader)), hint: p.hint };
     const [start, end] = [Number(item?.fields.start_ms ?? 0), Number(item?.fields.end_ms)];
     if (p.code === 'out_of_range' && field === 'end_ms' && end <= start)
       return { text: t.endsBefore(withUnit('end_ms', end), withUnit('start_ms', start)) };
