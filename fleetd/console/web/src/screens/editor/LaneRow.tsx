@@ -52,6 +52,14 @@ export function LaneRow({
     inlineSize: Math.max(narrowest, (b.end - b.start) * scale),
     top: rows[k]! * rowHeight + 2,
   });
+  // Pixels behind each bar until the next one in its row, from the last to the first.
+  const rooms: number[] = [];
+  const next = new Map<number, number>();
+  for (const k of all.map((_, n) => n).sort((m, n) => all[n]!.start - all[m]!.start)) {
+    const { insetInlineStart, inlineSize } = styleOf(all[k]!, k);
+    rooms[k] = (next.get(rows[k]!) ?? Infinity) - insetInlineStart - inlineSize;
+    next.set(rows[k]!, insetInlineStart);
+  }
   return (
     <div className="lane">
       <span className="lane-name">{unit || laneNames[kind!] || kind}</span>
@@ -66,6 +74,7 @@ export function LaneRow({
             wave={waves.get(String(b.item.fields.sound))}
             beside={aside[k]}
             moving={moving?.has(b.key)}
+            room={rooms[k]!}
             onBegin={onBegin}
             onChoose={onChoose}
             onBarKey={onBarKey}
@@ -99,9 +108,11 @@ interface BarProps extends Pick<LaneProps, 'editor' | 'onBegin' | 'onChoose' | '
   wave?: Wave;
   beside?: { from: number; room: number };
   moving?: boolean;
+  /** Pixels behind it that no other bar of its row takes. */
+  room: number;
 }
 
-function OwnBar({ editor, b, style, scale, wave, beside: words, moving, onBegin, onChoose, onBarKey }: BarProps) {
+function OwnBar({ editor, b, style, scale, wave, beside: words, moving, room, onBegin, onChoose, onBarKey }: BarProps) {
   const barWords = useBarWords(editor);
   const nameOf = useNameOf('act');
   const { item } = b;
@@ -159,6 +170,14 @@ function OwnBar({ editor, b, style, scale, wave, beside: words, moving, onBegin,
         ))}
         {stretches && <span className="bar-end" aria-hidden onPointerDown={(e) => onBegin(e, b, 'end')} />}
       </button>
+      {stretches && room >= 16 && (
+        <span
+          aria-hidden
+          className="bar-reach"
+          style={{ insetInlineStart: style.insetInlineStart + style.inlineSize, top: style.top }}
+          onPointerDown={(e) => onBegin(e, b, 'end')}
+        />
+      )}
       {words && (
         <span
           aria-hidden

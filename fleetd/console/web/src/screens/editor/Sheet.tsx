@@ -108,6 +108,8 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
     const onMove = (m: globalThis.PointerEvent) => {
       const px = (m.clientX - from) * rtl;
       if (!drags && Math.abs(px) < isDrag) return;
+      // The fields beside the timeline are those of what is dragged.
+      if (!drags && !keys.every((k) => selected.includes(k))) editor.select(keys);
       drags = true;
       const free = px / scale;
       const near = m.altKey ? [] : edges;
@@ -148,7 +150,6 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
         how === 'end' ? { ...b, end: b.end + by } : { ...b, start: Math.max(0, b.start + by), end: b.end + by };
       setSaid(describe(to));
     }
-    if (!keys.every((k) => selected.includes(k))) editor.select(keys);
     refocus.current = b.key;
   };
 
@@ -260,7 +261,7 @@ export function Sheet({ editor, player, bars, length, total, scale, zoomBy, wave
 
   /** A press on an empty place sets the cursor; a drag there chooses what it touches. */
   const onEmpty = (e: PointerEvent<HTMLDivElement>) => {
-    if (e.button !== 0 || (e.target as HTMLElement).closest('[data-bar], .ghost, .ruler')) return;
+    if (e.button !== 0 || (e.target as HTMLElement).closest('[data-bar], .bar-reach, .ghost, .ruler')) return;
     const target = e.currentTarget;
     const [x, y] = [e.clientX, e.clientY];
     let area: DOMRect | undefined;
