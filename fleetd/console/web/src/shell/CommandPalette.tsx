@@ -90,7 +90,7 @@ function markFirst() {
   store.updateState((s) => ({ ...s, selected: 0 }));
 }
 
-type Action = SpotlightActionData & { label: string; onClick: () => void };
+type Action = SpotlightActionData & { label: string; keywords?: string; onClick: () => void };
 
 /** Pages, robots and commands that a text finds, in the order in which they are shown. */
 function useActions({ screens, send, ...asking }: ScreensProps & { send: Send } & Asking): (query: string) => Action[] {
@@ -122,7 +122,8 @@ function usePages(screens: readonly Listed[]): (query: string) => Action[] {
     const wanted = query.trim().toLowerCase();
     const entry = (s: Listed, path: string, label: string): Action => {
       const Icon = s.icon!;
-      return { id: path, label, leftSection: <Icon size={18} />, onClick: () => void navigate(path) };
+      const keywords = path === s.path ? t.alsoFound[s.nav!] : undefined;
+      return { id: path, label, keywords, leftSection: <Icon size={18} />, onClick: () => void navigate(path) };
     };
     return screens
       .filter((s) => s.nav && me?.rights.includes(s.right))
@@ -134,7 +135,7 @@ function usePages(screens: readonly Listed[]): (query: string) => Action[] {
           ...parts.map(([part, words]) => entry(s, `${s.path}?tab=${part}`, words)),
         ];
       })
-      .filter((a) => a.label.toLowerCase().includes(wanted));
+      .filter((a) => `${a.label} ${a.keywords ?? ''}`.toLowerCase().includes(wanted));
   };
 }
 

@@ -15,6 +15,8 @@ import { inButtons } from '../../text/buttons';
 import { useEventWords } from '../../text/events';
 import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
+import { queryOf } from '../audit/query';
+import { useAuditTexts } from '../audit/text';
 import { grouped, names } from './groups';
 import { useEventsTexts } from './text';
 
@@ -50,9 +52,10 @@ function linesOf(events: readonly Event[], ofOne: boolean): { key: string; rows:
 /** What happened to robots; new events appear by themselves until it is paused. */
 export function EventTail() {
   const t = useEventsTexts();
+  const times = useAuditTexts();
   const { EventLevel: levels } = useTermWords();
   const wide = useMediaQuery('(min-width: 48em)') ?? true;
-  const filter = useFilter(['robot', 'type', 'level'] as const);
+  const filter = useFilter(['robot', 'type', 'level', 'since', 'until'] as const);
   const [paused, setPaused] = useState(false);
   const [limit, setLimit] = useState(page);
   const [query] = useDebouncedValue(filter.set, 250);
@@ -60,7 +63,7 @@ export function EventTail() {
   const list = useQuery({
     queryKey: ['events', query, site, limit],
     queryFn: ({ signal }) => {
-      const { level, ...rest } = query;
+      const { level, ...rest } = queryOf(query);
       return data(
         api.GET('/api/v1/events', {
           params: {
@@ -109,6 +112,9 @@ export function EventTail() {
           w={{ base: '100%', xs: 280 }}
         />
         <FilterChoice of={filter} name="level" label={t.level} values={levels} />
+        {(['since', 'until'] as const).map((name) => (
+          <FilterText key={name} of={filter} name={name} label={times[name]} time />
+        ))}
       </FilterRow>
       <ListState of={list} rows={events.length} empty={t.empty} />
       {events.length > 0 && (

@@ -8,7 +8,8 @@ export const useEventsTexts = texts(
       unacknowledged === all
         ? `Alerts (${all} not acknowledged)`
         : `Alerts (${all}, ${unacknowledged} of them not acknowledged)`,
-    alertsHelp: 'Present problems of robots. When one is over, it leaves this list.',
+    alertsHelp:
+      'Present problems of robots. When one is over, it leaves this list. Overview has the robots that are stopped.',
     events: 'Events',
     eventsHelp: 'What happened to robots, the newest first.',
     noAlerts: 'No robot reports a problem.',
@@ -51,7 +52,8 @@ export const useEventsTexts = texts(
       unacknowledged === all
         ? `Alarme (${all} nicht bestätigt)`
         : `Alarme (${all}, davon ${unacknowledged} nicht bestätigt)`,
-    alertsHelp: 'Gegenwärtige Störungen von Robotern. Ist eine vorbei, verschwindet sie von hier.',
+    alertsHelp:
+      'Gegenwärtige Störungen von Robotern. Ist eine vorbei, verschwindet sie von hier. Angehaltene Roboter stehen in der Übersicht.',
     events: 'Ereignisse',
     eventsHelp: 'Was mit Robotern geschah, das Neueste zuerst.',
     noAlerts: 'Kein Roboter meldet eine Störung.',
@@ -94,7 +96,8 @@ export const useEventsTexts = texts(
       unacknowledged === all
         ? `Alertes (${all} non confirmées)`
         : `Alertes (${all}, dont ${unacknowledged} non confirmées)`,
-    alertsHelp: 'Problèmes actuels des robots. Quand l’un est fini, il quitte cette liste.',
+    alertsHelp:
+      'Problèmes actuels des robots. Quand l’un est fini, il quitte cette liste. L’aperçu montre les robots arrêtés.',
     events: 'Événements',
     eventsHelp: 'Ce qui est arrivé aux robots, le plus récent d’abord.',
     noAlerts: 'Aucun robot ne signale de problème.',
