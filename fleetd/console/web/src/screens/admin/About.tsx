@@ -40,6 +40,7 @@ export function About() {
         label={t.tabs.about}
         rows={[
           [t.version, s?.version],
+          [t.updating, t.updatingHelp],
           [t.fleet, s?.fleet_id],
         ]}
       />

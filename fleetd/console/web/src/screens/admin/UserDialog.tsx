@@ -57,12 +57,12 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
     >
       <form onSubmit={(e) => void submit(e)}>
         <Stack>
-          {error !== undefined && <Refused error={error} />}
           {!user && (
             <TextInput
               label={t.user}
               description={t.userHelp}
               value={name}
+              error={name !== '' && !/^[a-z0-9._@+-]+$/.test(name.trim())}
               onChange={(e) => setName(e.currentTarget.value)}
               required
               maxLength={63}
@@ -90,6 +90,7 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             label={user ? t.newPassword : t.password}
             description={user ? t.newPasswordHelp : t.passwordHelp}
             value={password}
+            error={password !== '' && password.length < 10}
             onChange={(e) => setPassword(e.currentTarget.value)}
             autoComplete="new-password"
           />
@@ -111,6 +112,8 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
           {user && (
             <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />
           )}
+          {/* Beside the button: the dialog is longer than a screen. */}
+          {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
             {name.trim() && <CommandLine lines={lines()} />}
             <Button variant="default" onClick={onClose}>

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data } from '../../api/client';
+import { useMe } from '../../api/me';
 import { ListState } from '../../shell/ListState';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';
@@ -16,6 +17,7 @@ export const useUsers = () => useQuery({ queryKey: ['users'], queryFn: () => dat
 export function Users() {
   const t = useAdminTexts();
   const list = useUsers();
+  const dev = useMe()?.dev;
   const [open, setOpen] = useState<Account | 'new'>();
   const users = list.data?.users ?? [];
   return (
@@ -23,6 +25,7 @@ export function Users() {
       <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setOpen('new')}>
         {t.addUser}
       </Button>
+      {dev && <Text size="sm">{t.usersInDev}</Text>}
       <ListState of={list} rows={users.length} empty={t.noUsers} />
       <Rows
         label={t.tabs.users}

@@ -15,6 +15,11 @@ export const useAdminTexts = texts(
     user: 'User',
     userHelp: 'what the user signs in with: a to z, 0 to 9 and . _ @ + -',
     noUsers: 'There is no user yet.',
+    usersInDev:
+      'Development mode: nobody signs in, and everybody may do everything. Users and their roles count when fleetd runs without --dev.',
+    updating: 'Update',
+    updatingHelp:
+      'Make a backup. Then replace the broker, fleetd and each robot’s robotd by the newer release, in this order, and restart each. docs/update.md of the release says how, and how to go back.',
     name: 'Name to show',
     roles: 'Roles',
     sites: 'Sites',
@@ -185,6 +190,11 @@ export const useAdminTexts = texts(
     user: 'Benutzer',
     userHelp: 'damit meldet sich der Benutzer an: a bis z, 0 bis 9 und . _ @ + -',
     noUsers: 'Es gibt noch keinen Benutzer.',
+    usersInDev:
+      'Entwicklungsmodus: niemand meldet sich an, und jeder darf alles. Benutzer und ihre Rollen gelten, wenn fleetd ohne --dev läuft.',
+    updating: 'Aktualisieren',
+    updatingHelp:
+      'Machen Sie eine Sicherung. Ersetzen Sie dann Broker, fleetd und das robotd jedes Roboters in dieser Reihenfolge durch die neuere Version, und starten Sie jedes neu. docs/update.md der Version sagt, wie, und wie man zurückgeht.',
     name: 'Angezeigter Name',
     roles: 'Rollen',
     sites: 'Standorte',
@@ -357,6 +367,11 @@ export const useAdminTexts = texts(
     user: 'Utilisateur',
     userHelp: 'ce avec quoi l’utilisateur se connecte : a à z, 0 à 9 et . _ @ + -',
     noUsers: 'Il n’y a pas encore d’utilisateur.',
+    usersInDev:
+      'Mode de développement : personne ne se connecte, et chacun peut tout faire. Les utilisateurs et leurs rôles comptent quand fleetd tourne sans --dev.',
+    updating: 'Mettre à jour',
+    updatingHelp:
+      'Faites une sauvegarde. Remplacez ensuite le broker, fleetd et le robotd de chaque robot par la version plus récente, dans cet ordre, et redémarrez chacun. docs/update.md de la version dit comment, et comment revenir.',
     name: 'Nom à montrer',
     roles: 'Rôles',
     sites: 'Sites',
