@@ -156,15 +156,18 @@ function Routes() {
   const t = useNotificationsTexts();
   const list = useRoutes();
   const rows = list.data ?? [];
+  const receivers = useReceivers();
+  const lacks = receivers.data?.length === 0;
   const [editing, edit] = useState<Route | 'new'>();
+  const [receiving, receive] = useState(false);
   const [deleting, remove] = useState<string>();
   return (
     <Stack>
       <Group justify="space-between">
-        <Button onClick={() => edit('new')}>{t.newRoute}</Button>
+        <Button onClick={() => (lacks ? receive(true) : edit('new'))}>{lacks ? t.newReceiver : t.newRoute}</Button>
         <CommandLine compact lines={[line('route', 'list')]} />
       </Group>
-      <ListState of={list} rows={rows.length} empty={t.noRoutes} />
+      <ListState of={list} rows={rows.length} empty={lacks ? t.noReceivers : t.noRoutes} />
       {rows.length > 0 && (
         <Table verticalSpacing="xs" className={cards.cards} aria-label={t.tabs.routes}>
           <Table.Thead>
@@ -184,6 +187,7 @@ function Routes() {
           </Table.Tbody>
         </Table>
       )}
+      {receiving && <ReceiverDialog onClose={() => receive(false)} />}
       {editing && <RouteDialog of={editing === 'new' ? undefined : editing} onClose={() => edit(undefined)} />}
       {deleting && <DeleteDialog of="route" id={deleting} onClose={() => remove(undefined)} />}
     </Stack>
