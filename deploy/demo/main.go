@@ -124,13 +124,13 @@ func readyText(at stage.Addresses) string {
 		"troupe/v1/robots/r1/")
 	var b strings.Builder
 	fmt.Fprintf(&b, "ready mqtt=%s http=%s\n", at.MQTT, at.HTTP)
+	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
 	fmt.Fprintf(&b, "mosquitto_sub %s -u obs -i obs.1 -v -t 'troupe/v1/#'   # watch everything\n", broker)
 	fmt.Fprintf(&b, "%smnl   # switch a robot to manual mode\n", ask)
 	fmt.Fprintf(&b, "%sato   # switch it back to automatic mode\n", ask)
 	fmt.Fprintf(&b, "go run ./fleetd robot list --server %s   # see the fleet\n", at.HTTP)
 	fmt.Fprintf(&b, "go run ./fleetd robot watch r1 --server %s   # follow what one robot does, and why\n", at.HTTP)
 	fmt.Fprintf(&b, "make build; export PATH=$PWD/bin:$PATH TROUPE_SERVER=%s   # after this: fleetd robot list, fleetd stop r1 ...\n", at.HTTP)
-	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
 	if at.Face != "" {
 		fmt.Fprintf(&b, "xdg-open %s   # the face of r1: touch it\n", at.Face)
 	}
