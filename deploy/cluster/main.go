@@ -138,7 +138,7 @@ var actions = []action{
 		"an assignment and a stop", func(ctx context.Context, f *fleet, args []string) error {
 		return f.each(args, func(what string) error { _, err := f.loseNode(ctx, what); return err })
 	}},
-	{"messages", "WHAT 9: kill the node that leads WHAT, such as MQTT_msgs, so many times while numbered messages flow, and say which were lost",
+	{"messages", "WHAT 9: kill the node that leads WHAT, such as MQTT_msgs, so often while numbered messages flow, and say which were lost",
 		func(ctx context.Context, f *fleet, args []string) error {
 			if len(args) != 2 {
 				return errors.New("want a stream and a number of kills")
