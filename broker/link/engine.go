@@ -56,7 +56,7 @@ func (e Engine) ClientID(name, suffix string) string {
 	return name + engines[e].separator + suffix
 }
 
-// IsCluster reports whether the addresses of a link may be nodes of one cluster, so that what is published at one reaches the clients of all.
+// IsCluster reports whether the addresses of a link may be nodes of one cluster, so that a message reaches the clients of all.
 func (e Engine) IsCluster() bool { return engines[e].cluster }
 
 // SubscribeQoS returns the QoS to ask for where qos is wanted.
