@@ -34,8 +34,8 @@ func TestButtonIsSilentWithoutHeartbeats(t *testing.T) {
 		{"fleetd was never connected", nil, 100, "gate:-"},
 		{"fleetd is away", []func(*Buttons){connected(true, 0), heard("gate", 2), connected(false, 5)}, 100, "gate:-"},
 		{"fleetd was away", []func(*Buttons){connected(true, 0), heard("gate", 2), connected(false, 5), connected(true, 50)}, 59, "gate:-"},
-		{"fleetd was away and the button, too", []func(*Buttons){connected(true, 0), heard("gate", 2), connected(false, 5), connected(true, 50)}, 60,
-			"gate:60"},
+		{"fleetd was away and the button, too",
+			[]func(*Buttons){connected(true, 0), heard("gate", 2), connected(false, 5), connected(true, 50)}, 60, "gate:60"},
 		{"it was silent before fleetd was away", []func(*Buttons){connected(true, 0), connected(false, 20), connected(true, 50)}, 51, "gate:10"},
 		{"the same connection is reported again", []func(*Buttons){connected(true, 0), connected(true, 8)}, 12, "gate:10"},
 	} {

@@ -15,8 +15,8 @@ const stopSuffix = "stop"
 const stopLinkEvery = 30 * time.Second
 
 // A stop link is a second connection of a robot, for stops only, to another node of a cluster: when a node is lost that leads sessions,
-// the others take no connection for some seconds, but deliver to the clients that they have. Each stop arrives over both connections, which does
-// no harm: it has an id, or asks for what is the case already. nil if the robot's brokers are no cluster.
+// the others take no connection for some seconds, but deliver to the clients that they have. Each stop arrives over both connections,
+// which does no harm: it has an id, or asks for what is the case already. nil if the robot's brokers are no cluster.
 func (p *mqttTranslator) openStopLink(ctx context.Context, c Config, own *link.Link) (*link.Link, error) {
 	if !c.Engine.IsCluster() || len(c.FallbackBrokers) == 0 || c.Dial != nil {
 		return nil, nil

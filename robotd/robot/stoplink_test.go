@@ -120,7 +120,9 @@ func TestRobotOfALostNodeIsStoppedOverItsOtherConnection(t *testing.T) {
 	}
 	_ = other.listener.Close() // it keeps its clients, and takes no new one
 	own.lose()
-	brokertest.Eventually(t, "the robot has lost its own connection", func() bool { return strings.Contains(output.text(), "mqtt: up -> down") })
+	brokertest.Eventually(t, "the robot has lost its own connection", func() bool {
+		return strings.Contains(output.text(), "mqtt: up -> down")
+	})
 	op.Publish("troupe/v1/fleet/cmd/op1/stop", `{"id":"fire"}`)
 	brokertest.Eventually(t, "the robot holds the stop", func() bool { return strings.Contains(output.text(), "fire") })
 	if strings.Count(output.text(), "mqtt: down -> up") != 1 {
