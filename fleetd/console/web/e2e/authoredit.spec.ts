@@ -306,6 +306,34 @@ test('an author who looks at places and comes back finds the act and the points,
   await expect(page.getByText('entrance').first()).toBeVisible();
 });
 
+test('what is added by keys is written at once, and a text that would be cut off is named', async ({
+  page,
+  request,
+}) => {
+  const act = fresh('bykeys');
+  await draftAct(request, act, '{type: led, start_ms: 0, end_ms: 1000, colour: "#20c0ff"}');
+  await page.goto(`/acts/${act}`);
+  const add = page.getByRole('region', { name: 'Add', exact: true });
+  await add.getByRole('searchbox').fill('say');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.item')).toHaveCount(2);
+  await page.keyboard.type('one two three');
+  await expect(page.locator('.item').filter({ hasText: 'one two three' })).toHaveCount(1);
+  await page.keyboard.insertText(' and on'.repeat(40));
+  await page.getByRole('button', { name: /^1 warning: .* is cut off after 8 s/ }).click();
+  await expect(page.getByLabel('At most')).toBeFocused();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('40');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('button', { name: /^1 warning/ })).toHaveCount(0);
+  // What is dragged from the list of what can be added stands where it is dropped.
+  await add
+    .getByRole('button', { name: /^Add wait/ })
+    .dragTo(page.locator('.item').first(), { targetPosition: { x: 200, y: 4 } });
+  await expect(page.locator('.item')).toHaveCount(3);
+  await expect(page.locator('.item').first()).toContainText('wait');
+});
+
 test('a draft that fleetd does not take is not left without a question', async ({ page, request }) => {
   const act = fresh('unsaved');
   await draftAct(
