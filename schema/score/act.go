@@ -157,7 +157,8 @@ func (c *checks) warnAboutCut(p string, x *Action) {
 		field, most = "end_ms", &lasts
 	}
 	if takes := say.estimateMS(); most != nil && *most > 0 && takes > *most {
-		c.warn(at(p, field), CodeCutOff, fmt.Sprintf("is cut off after %d ms: its longest text probably takes %d ms", *most, (takes+999)/1000*1000),
+		about := (takes + 999) / 1000 * 1000
+		c.warn(at(p, field), CodeCutOff, fmt.Sprintf("is cut off after %d ms: its longest text probably takes %d ms", *most, about),
 			"give it more time, or shorten the text")
 	}
 }
