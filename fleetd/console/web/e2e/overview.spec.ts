@@ -191,9 +191,8 @@ test('robots whose stop was released wait to move: the cause agrees with the ste
   const first = page.getByRole('region', { name: 'What needs a look first' });
   await expect(first).toContainText('Make sure that it is safe, then release the stop');
   await request.post('/api/v1/stops/release', { data: { ids: [stop.latch], why: 'clear' } });
-  await expect(first.getByText('its stop was released')).toHaveCount(2);
+  await expect(first.getByText('Make sure that nobody is in its way, then let it move')).toHaveCount(2);
   await expect(first).not.toContainText('release it first');
-  await expect(first.getByText('Next step: Make sure that nobody is in its way')).toHaveCount(2);
   await first.getByTestId('let-several-move').click();
   await expect(page.getByTestId('count')).toHaveText('2 of 3');
   for (const id of ['r1', 'r2'])
