@@ -159,9 +159,10 @@ func (t *step) atRest() bool {
 
 // indifferentToLink reports whether the loss of the link would change nothing of the robot.
 func (t *step) indifferentToLink() bool {
-	active := t.modes.Mode().Active
-	return t.safety.At == schema.SafetyDisabled && !t.performing() && t.manual.Control().At != control.Held &&
-		(active == schema.ModeSafe || t.cfg.Mode.Settings(active).LinkLoss == schema.LinkLossContinue)
+	m := t.modes.Mode()
+	continues := m.Phase == mode.Ready && t.cfg.Mode.Settings(m.Active).LinkLoss == schema.LinkLossContinue
+	return (m.Phase == mode.Safe || continues) && t.safety.At == schema.SafetyDisabled && !t.performing() &&
+		t.manual.Control().At != control.Held
 }
 
 // carryOutActs carries out the executor's decisions: commands go to the units, ends of acts
