@@ -61,7 +61,7 @@ func (x *examination) safety(s page.Status) {
 		steps, buttons = append(steps, "fleetd safety reset "+x.c.ID), append(buttons, "Reset")
 	}
 	if s.Safety.State != schema.SafetyEnabled {
-		steps, buttons = append(steps, "fleetd safety enable "+x.c.ID), append(buttons, "Enable")
+		steps, buttons = append(steps, "fleetd safety enable "+x.c.ID), append(buttons, "Let it move")
 	}
 	if s.Continue {
 		steps, buttons = append(steps, "fleetd auto continue "+x.c.ID), append(buttons, "Continue the story")

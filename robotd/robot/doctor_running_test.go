@@ -85,7 +85,8 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		"E_STOP after a stop input": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput, LocalReset: true}
 		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input",
-			"press the button reset on the robot's body; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+			"press the button reset on the robot's body; after that fleetd safety enable r1; or on the robot's page, " +
+				"http://ADDRESS: Let it move", ""},
 		"E_STOP with a fault": {func(r *shownRobot) {
 			r.view.State.Safety.State = schema.SafetyEStop
 			r.view.State.Units = []schema.UnitState{{ID: "head", State: "error", Detail: "it is jammed"}}
@@ -97,22 +98,24 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		"a latched stop": {func(r *shownRobot) {
 			r.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1"}}
 		}, "safety", "a stop is latched",
-			"fleetd stop release k1 --why REASON, then fleetd safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable",
+			"fleetd stop release k1 --why REASON, then fleetd safety enable r1; or on the robot's page, " +
+				"http://ADDRESS: Release the stop, Let it move",
 			""},
 		"a stop that fleetd has recorded": {func(r *shownRobot) {
 			r.view.State.Safety.Latches, r.view.FleetStops = []schema.StopLatch{{ID: "k1"}}, []string{"k1"}
 		}, "safety", "a stop is latched",
-			"fleetd stop release k1 --why REASON; after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+			"fleetd stop release k1 --why REASON; after that fleetd safety enable r1; or on the robot's page, " +
+				"http://ADDRESS: Let it move", ""},
 		"a stop that fleetd has recorded, and another one": {func(r *shownRobot) {
 			r.view.State.Safety.Latches, r.view.FleetStops = []schema.StopLatch{{ID: "k1"}, {ID: "k2"}}, []string{"k1"}
 		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON; after that fleetd stop release k2 --why REASON, then fleetd " +
-			"safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Enable", ""},
+			"safety enable r1; or on the robot's page, http://ADDRESS: Release the stop, Let it move", ""},
 		"latched stops after a stop input": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, LocalReset: true, Latches: []schema.StopLatch{{ID: "k1"},
 				{ID: "k2"}}}
 			r.view.FleetStops = []string{"k1"}
 		}, "safety", "E_STOP: it waits for a reset", "press the button reset on the robot's body, then fleetd stop release k1 --why REASON; " +
-			"after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Enable", ""},
+			"after that fleetd safety enable r1; or on the robot's page, http://ADDRESS: Let it move", ""},
 		"a loop that hangs": {func(r *shownRobot) { r.err = page.ErrSilent }, "robotd", "does not say what it does", "restart it", ""},
 		"a body that is not there": {func(r *shownRobot) {
 			r.view = page.View{Waiting: &page.Waiting{For: "adapter led is not there"}}
