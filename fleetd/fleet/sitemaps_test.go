@@ -29,7 +29,8 @@ func TestMapOfASite(t *testing.T) {
 		}
 		var list api.SiteList
 		w.must("GET", "/sites", nil, &list)
-		if len(list.Sites) != 1 || list.Sites[0].ID != "lobby" || list.Sites[0].Map == nil || list.Sites[0].Map.SHA256 != m.SHA256 ||
+		if len(list.Sites) != 1 || list.Sites[0].ID != "lobby" || list.Sites[0].Map == nil ||
+			list.Sites[0].Map.SHA256 != m.SHA256 ||
 			list.Sites[0].Zone != "" {
 			t.Errorf("the sites are %+v", list.Sites)
 		}
