@@ -221,8 +221,11 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 		if !before {
 			of.since = reported.at
 			at, released := s.releasedAt[l.ID]
-			of.released = released && (o.SinceFleetClock.Before(at) || o.SinceRobotClock.Before(at)) // the database says it precisely
-			if len(reported.latches) <= maxStopIDs {                                                 // more come from a flood of stops; those are persisted after reportedFor only
+			// The database says precisely which stop was released. A robot that has one from a document reports the fleet's time of it,
+			// which may be ahead of its own clock, and then SinceFleetClock is later than that.
+			of.released = released && reported.at.Sub(at) < releaseArrives &&
+				(o.SinceFleetClock.Before(at) || o.SinceRobotClock.Before(at))
+			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
 				s.reportedFirst = append(s.reportedFirst, o)
 				time.AfterFunc(persistReportedAfter, s.PersistNow)
 			}
