@@ -73,7 +73,9 @@ func (f *Fleet) receive(m link.Message) {
 		}
 	case schema.TopicStopHeartbeat:
 		f.view.NoteClient(params.CID)
-		f.notify.buttons.Heard(params.CID, now)
+		if !m.Retain { // the broker delivers a retained one to each new connection, also if the button is gone
+			f.notify.buttons.Heard(params.CID, now)
+		}
 		return
 	case schema.TopicRevoked:
 		f.revocations.Observe(m.Payload, now)
