@@ -125,6 +125,7 @@ var titles = map[Language]map[string]string{
 		"safeguard":                  "une protection l’immobilise",
 		"schedule_failed":            "un horaire a échoué",
 		"schedule_missed":            "un horaire a été manqué",
+		"stop_button_silent":         "un bouton d’arrêt ne répond pas",
 		"stop_not_held":              "il ne tient pas un arrêt qui vaut pour lui",
 		"story_failing":              "aucun acte de son histoire ne réussit",
 		"unit_error":                 "une unité qui bouge signale une erreur",
