@@ -116,20 +116,35 @@ const sentences: [english: string, german: string, french: string][] = [
     'il attend la fin de l’observation de la vague « $1 »',
   ],
   [
-    'it waits for (\\d+) robots?: (.*); and for the soak of wave "(.*)"',
+    'it waits for 1 robot: (.*); and for the soak of wave "(.*)"',
+    'es wartet auf 1 Roboter: $1; und auf die Beobachtungszeit der Welle „$2“',
+    'il attend 1 robot : $1 ; et la fin de l’observation de la vague « $2 »',
+  ],
+  ['it waits for 1 robot: (.*)', 'es wartet auf 1 Roboter: $1', 'il attend 1 robot : $1'],
+  [
+    'it waits for (\\d+) robots: (.*); and for the soak of wave "(.*)"',
     'es wartet auf $1 Roboter: $2; und auf die Beobachtungszeit der Welle „$3“',
     'il attend $1 robots : $2 ; et la fin de l’observation de la vague « $3 »',
   ],
-  ['it waits for (\\d+) robots?: (.*)', 'es wartet auf $1 Roboter: $2', 'il attend $1 robots : $2'],
+  ['it waits for (\\d+) robots: (.*)', 'es wartet auf $1 Roboter: $2', 'il attend $1 robots : $2'],
+  ['1 to be offered the content(?:, (.+))?', '1 kommt noch an die Reihe, $1', '1 dont le tour vient, $1'],
   ['(\\d+) to be offered the content(?:, (.+))?', '$1 kommen noch an die Reihe, $2', '$1 dont le tour vient, $2'],
+  ['1 offered the content(?:, (.+))?', '1 bekommt den Inhalt, $1', '1 qui reçoit le contenu, $1'],
   ['(\\d+) offered the content(?:, (.+))?', '$1 bekommen den Inhalt, $2', '$1 qui reçoivent le contenu, $2'],
+  ['1 watched for the soak(?:, (.+))?', '1 wird beobachtet, $1', '1 en observation, $1'],
   ['(\\d+) watched for the soak(?:, (.+))?', '$1 werden beobachtet, $2', '$1 en observation, $2'],
   [
     '(\\d+) until a window, the end of the performance, or the next try(?:, (.+))?',
     '$1 bis zu einem Fenster, dem Ende der Aufführung oder dem nächsten Versuch, $2',
     '$1 jusqu’à une fenêtre, la fin de la représentation ou le prochain essai, $2',
   ],
+  ['1 not reachable(?:, (.+))?', '1 nicht erreichbar, $1', '1 injoignable, $1'],
   ['(\\d+) not reachable(?:, (.+))?', '$1 nicht erreichbar, $2', '$1 injoignables, $2'],
+  [
+    '1 offered what they had before(?:, (.+))?',
+    '1 bekommt zurück, was er hatte, $1',
+    '1 qui retrouve ce qu’il avait, $1',
+  ],
   [
     '(\\d+) offered what they had before(?:, (.+))?',
     '$1 bekommen zurück, was sie hatten, $2',
@@ -184,9 +199,29 @@ const sentences: [english: string, german: string, french: string][] = [
     'le déploiement a pris fin avant son tour',
   ],
   [
+    '1 of its 1 decided robots failed, and at most (.*) may: (.*)',
+    'ihr einziger entschiedener Roboter ist gescheitert, höchstens $1 dürfen es: $2',
+    'son seul robot décidé a échoué, et $1 au plus le peuvent : $2',
+  ],
+  [
+    '1 of its (\\d+) decided robots failed, and at most (.*) may: (.*)',
+    '1 von $1 entschiedenen Robotern ist gescheitert, höchstens $2 dürfen es: $3',
+    '1 de ses $1 robots décidés a échoué, et $2 au plus le peuvent : $3',
+  ],
+  [
     '(\\d+) of its (\\d+) decided robots failed, and at most (.*) may: (.*)',
     '$1 von $2 entschiedenen Robotern sind gescheitert, höchstens $3 dürfen es: $4',
     '$1 de ses $2 robots décidés ont échoué, et $3 au plus le peuvent : $4',
+  ],
+  [
+    '1 of its 1 decided robots failed, and only (\\d+) decided robots would say that it failed: (.*)',
+    'ihr einziger entschiedener Roboter ist gescheitert; erst $1 entschiedene würden zeigen, dass sie gescheitert ist: $2',
+    'son seul robot décidé a échoué ; seuls $1 robots décidés diraient qu’elle a échoué : $2',
+  ],
+  [
+    '1 of its (\\d+) decided robots failed, and only (\\d+) decided robots would say that it failed: (.*)',
+    '1 von $1 entschiedenen Robotern ist gescheitert; erst $2 entschiedene würden zeigen, dass sie gescheitert ist: $3',
+    '1 de ses $1 robots décidés a échoué ; seuls $2 robots décidés diraient qu’elle a échoué : $3',
   ],
   [
     '(\\d+) of its (\\d+) decided robots failed, and only (\\d+) decided robots would say that it failed: (.*)',

@@ -1,5 +1,6 @@
 import { useLanguage } from '../../text/language';
-import { inPlainEnglish } from './plainWhy';
+import { inPlainEnglish, withStateWords } from './plainWhy';
+import { useRolloutsTexts } from './text';
 import { inFrench, inGerman } from './why';
 
 const said = { en: inPlainEnglish, de: inGerman, fr: inFrench };
@@ -7,5 +8,6 @@ const said = { en: inPlainEnglish, de: inGerman, fr: inFrench };
 /** Says in the console's language what fleetd writes about a rollout. */
 export function useWhyText(): (why: string | undefined) => string {
   const language = useLanguage((s) => s.language);
-  return (why = '') => said[language](why);
+  const { robotStates } = useRolloutsTexts();
+  return (why = '') => withStateWords(said[language](why), robotStates);
 }
