@@ -7,6 +7,7 @@ import type { Detail } from './types';
 import { useContentText } from './contentText';
 import { useRulesText } from './rules';
 import { useRolloutsTexts } from './text';
+import { whomText } from './whomText';
 
 /** What a rollout is, and by which rules it goes. */
 export function Facts({ of: d }: { of: Detail }) {
@@ -21,7 +22,14 @@ export function Facts({ of: d }: { of: Detail }) {
   const cause = causes[d.cause];
   const rows: [string, ReactNode][] = [
     [t.content, said(d.content)],
-    [t.selector, d.selector === '--all' ? t.everyone : d.selector],
+    [
+      t.selector,
+      d.selector && (
+        <span key="selector" title={d.selector}>
+          {whomText(d.selector, t.everyone)}
+        </span>
+      ),
+    ],
     [
       t.cause,
       d.cause_id && cause ? (

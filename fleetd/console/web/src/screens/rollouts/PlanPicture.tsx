@@ -21,7 +21,7 @@ export function PlanPicture({ of: p }: { of: Plan }) {
   const t = usePlanTexts();
   const { more } = useAssignTexts();
   const gate = useGateText();
-  const when = useWhen();
+  const when = useWhen(true);
   const steps = stairs(p.waves);
   const some = (s: Plan['unchanged'], says: (n: number) => string) =>
     s.count > 0 && (

@@ -18,6 +18,7 @@ import { RobotBar, StateBadge } from './RobotBar';
 import { openFirst, wavesText } from './states';
 import { useRolloutsTexts } from './text';
 import { useWhyText } from './whyText';
+import { whomText } from './whomText';
 
 /** Every content that is or was on its way to robots: the open rollouts first. */
 export default function Rollouts() {
@@ -103,8 +104,8 @@ function Row({ of: r }: { of: Summary }) {
       <Table.Td data-label={t.robots}>
         <Text size="sm">{r.total}</Text>
         {r.selector && (
-          <Text size="xs" c="dimmed" lineClamp={2} className="any-text" data-testid="rollout-whom">
-            {r.selector === '--all' ? t.everyone : r.selector}
+          <Text size="xs" c="dimmed" lineClamp={2} className="any-text" title={r.selector} data-testid="rollout-whom">
+            {whomText(r.selector, t.everyone)}
           </Text>
         )}
       </Table.Td>
