@@ -191,18 +191,25 @@ function StopButtons({ of: s }: { of: Schemas['Status'] }) {
           { head: t.stopButton, cell: (b) => <span className="any-text">{b.name}</span> },
           {
             head: t.answers,
-            cell: (b) => (
-              <Badge
-                color={b.silent_since ? 'red.8' : 'green'}
-                variant={b.silent_since ? 'filled' : 'light'}
-                tt="none"
-                leftSection={
-                  b.silent_since ? <IconAlertTriangle size={12} aria-hidden /> : <IconCheck size={12} aria-hidden />
-                }
-              >
-                {b.silent_since ? t.silentSince(dateTime(b.silent_since)) : b.heard_at ? t.ok : t.awaited}
-              </Badge>
-            ),
+            // Without the broker fleetd hears no button: what it knew of one says nothing about now.
+            cell: (b) =>
+              !s.broker.ok ? (
+                <Badge color="gray" variant="light" tt="none">
+                  {t.notKnown}
+                </Badge>
+              ) : b.silent_since ? (
+                <Badge color="red.8" tt="none" leftSection={<IconAlertTriangle size={12} aria-hidden />}>
+                  {t.silentSince(dateTime(b.silent_since))}
+                </Badge>
+              ) : b.heard_at ? (
+                <Badge color="green" variant="light" tt="none" leftSection={<IconCheck size={12} aria-hidden />}>
+                  {t.ok}
+                </Badge>
+              ) : (
+                <Badge color="gray" variant="light" tt="none">
+                  {t.awaited}
+                </Badge>
+              ),
           },
           { head: t.heard, cell: (b) => (b.heard_at ? ago(Date.parse(s.ts) - Date.parse(b.heard_at)) : '–') },
           { head: t.listedIn, cell: (b) => (b.listed ? t.listed : t.unlisted) },
