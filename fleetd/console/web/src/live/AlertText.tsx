@@ -14,7 +14,7 @@ const useTexts = texts(
     says: 'The robot reports',
     rolloutSays: 'The rollout says',
     rollout: (id: string) => `rollout ${id}`,
-    scheduleSays: 'fleetd says',
+    fleetdSays: 'fleetd says',
     schedule: (id: string) => `schedule ${id}`,
     fleetd: 'fleetd',
     since: (at: string) => `since ${at}`,
@@ -24,7 +24,7 @@ const useTexts = texts(
     says: 'Der Roboter meldet',
     rolloutSays: 'Der Rollout sagt',
     rollout: (id: string) => `Rollout ${id}`,
-    scheduleSays: 'fleetd sagt',
+    fleetdSays: 'fleetd sagt',
     schedule: (id: string) => `Zeitplan ${id}`,
     fleetd: 'fleetd',
     since: (at: string) => `seit ${at}`,
@@ -34,7 +34,7 @@ const useTexts = texts(
     says: 'Le robot signale',
     rolloutSays: 'Le déploiement dit',
     rollout: (id) => `déploiement ${id}`,
-    scheduleSays: 'fleetd dit',
+    fleetdSays: 'fleetd dit',
     schedule: (id) => `horaire ${id}`,
     fleetd: 'fleetd',
     since: (at) => `depuis ${at}`,
@@ -75,8 +75,8 @@ export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot
   );
 }
 
-/** What an alert means, what ends it, and what the robot says of this case. */
-export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; schedule?: string } }) {
+/** What an alert means, what ends it, and what the robot says of this case. One with an empty robot is of fleetd. */
+export function AlertText({ of: a }: { of: RobotAlert & { robot?: string; rollout?: string; schedule?: string } }) {
   const t = useTexts();
   const all: Record<string, AlertWords> = useAlertWords();
   const words = all[a.type];
@@ -97,7 +97,7 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; sche
       )}
       <Text size="sm" dir="auto" className="any-text">
         <Text span inherit fw={500}>
-          {a.rollout ? t.rolloutSays : a.schedule || a.source === 'backup' ? t.scheduleSays : t.says}:{' '}
+          {a.rollout ? t.rolloutSays : a.schedule || a.robot === '' ? t.fleetdSays : t.says}:{' '}
         </Text>
         <span lang="en">{inButtons([a.detail, a.hint].filter(Boolean).join('; '))}</span>
       </Text>

@@ -28,6 +28,10 @@ interface Said {
 
 type Sentence = (a: Said) => string;
 
+const days = (n: number) => (n === 1 ? 'day' : `${n} days`);
+const jeden = (n: number) => (n === 1 ? 'jeden Tag' : `alle ${n} Tage`);
+const chaque = (n: number) => (n === 1 ? 'chaque jour' : `tous les ${n} jours`);
+
 const english = {
   story_failing: ({ of, reason }) =>
     of.act && reason
@@ -52,13 +56,14 @@ const english = {
   not_in_database: ({ document }) => `The robot has something that fleetd’s database does not have: ${document}.`,
   content_damaged: ({ document }) => `What the robot fetches arrives damaged: ${document}.`,
   clock_differs: ({ source }) => `The clock of ${source} is not the one that the robot goes by.`,
+  stop_button_silent: ({ source }) => `The stop button ${source} sends no heartbeat; it may not stop the robots.`,
   robot_stopped: ({ of }) => (of.by ? `Stopped by ${of.by}${of.why ? `: ${of.why}` : ''}.` : ''),
   backup_old: ({ of, made }) =>
     !of.days
       ? ''
       : made
-        ? `The newest backup is of ${made}; one is expected every ${of.days} days.`
-        : `No backup was ever made; one is expected every ${of.days} days.`,
+        ? `The newest backup is of ${made}; one is expected every ${days(of.days)}.`
+        : `No backup was ever made; one is expected every ${days(of.days)}.`,
 } satisfies Partial<Record<AlertType, Sentence>>;
 
 const german: Record<keyof typeof english, Sentence> = {
@@ -86,13 +91,15 @@ const german: Record<keyof typeof english, Sentence> = {
   not_in_database: ({ document }) => `Der Roboter hat etwas, das in der Datenbank von fleetd fehlt: ${document}.`,
   content_damaged: ({ document }) => `Was der Roboter lädt, kommt beschädigt an: ${document}.`,
   clock_differs: ({ source }) => `Die Uhr von ${source} ist nicht die, nach der der Roboter geht.`,
+  stop_button_silent: ({ source }) =>
+    `Der Stoppknopf ${source} sendet kein Lebenszeichen; er kann die Roboter vielleicht nicht stoppen.`,
   robot_stopped: ({ of }) => (of.by ? `Gestoppt von ${of.by}${of.why ? `: ${of.why}` : ''}.` : ''),
   backup_old: ({ of, made }) =>
     !of.days
       ? ''
       : made
-        ? `Die neueste Sicherung ist vom ${made}; alle ${of.days} Tage wird eine erwartet.`
-        : `Es gab noch keine Sicherung; alle ${of.days} Tage wird eine erwartet.`,
+        ? `Die neueste Sicherung ist vom ${made}; ${jeden(of.days)} wird eine erwartet.`
+        : `Es gab noch keine Sicherung; ${jeden(of.days)} wird eine erwartet.`,
 };
 
 const french: Record<keyof typeof english, Sentence> = {
@@ -119,13 +126,15 @@ const french: Record<keyof typeof english, Sentence> = {
   not_in_database: ({ document }) => `Le robot a quelque chose que la base de données de fleetd n’a pas : ${document}.`,
   content_damaged: ({ document }) => `Ce que le robot va chercher arrive abîmé : ${document}.`,
   clock_differs: ({ source }) => `L’horloge de ${source} n’est pas celle que suit le robot.`,
+  stop_button_silent: ({ source }) =>
+    `Le bouton d’arrêt ${source} n’envoie aucun signe de vie ; il n’arrêtera peut-être pas les robots.`,
   robot_stopped: ({ of }) => (of.by ? `Arrêté par ${of.by}${of.why ? ` : ${of.why}` : ''}.` : ''),
   backup_old: ({ of, made }) =>
     !of.days
       ? ''
       : made
-        ? `La dernière sauvegarde est du ${made} ; une est attendue tous les ${of.days} jours.`
-        : `Aucune sauvegarde n’a été faite ; une est attendue tous les ${of.days} jours.`,
+        ? `La dernière sauvegarde est du ${made} ; une est attendue ${chaque(of.days)}.`
+        : `Aucune sauvegarde n’a été faite ; une est attendue ${chaque(of.days)}.`,
 };
 
 const useSentences = texts<Record<keyof typeof english, Sentence>>(english, german, french);

@@ -26,6 +26,18 @@ test.each([
     { type: 'story_failing', source: 'story', params: { story: 'tour', act: 'hello', reason: 'timeout' } },
     'Jeder Akt der Geschichte tour schlägt fehl. Der letzte Fehler ist von hello: es dauerte zu lange.',
   ],
+  [
+    { type: 'stop_button_silent', source: 'hall' },
+    'Der Stoppknopf hall sendet kein Lebenszeichen; er kann die Roboter vielleicht nicht stoppen.',
+  ],
+  [
+    { type: 'backup_old', source: 'backup', params: { days: 1 } },
+    'Es gab noch keine Sicherung; jeden Tag wird eine erwartet.',
+  ],
+  [
+    { type: 'backup_old', source: 'backup', params: { days: 7 } },
+    'Es gab noch keine Sicherung; alle 7 Tage wird eine erwartet.',
+  ],
   [{ type: 'safeguard', source: 'pushed' }, 'Eine Schutzfunktion hält ihn fest: jemand schiebt ihn.'],
   [
     { type: 'not_in_database', source: 'story' },
