@@ -133,7 +133,8 @@ export function useAbout(): (of: Performing['of']) => string {
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
-    if (typeof of !== 'object') return sourceText(of ?? '');
+    if (typeof of !== 'object') return of ?? '';
+    if ('by' in of) return sourceText(of.by);
     if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
     if ('handler' in of) return `${of.handler} (${whoText(of.interrupter)})`;
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));

@@ -78,6 +78,13 @@ const cases: [string, Partial<Robot>, string, Performing['of']][] = [
     { reason: 'stop_released' },
   ],
   [
+    'is kept stopped by a unit',
+    { doing: 'disabled', safety: 'DISABLED', latched_by: 'unit head' },
+    'SafetyState DISABLED',
+    { by: 'unit head' },
+  ],
+  ['needs a reset, and nothing says why', { doing: 'needs_reset', safety: 'E_STOP' }, 'SafetyState E_STOP', { by: '' }],
+  [
     'changes its mode',
     { doing: 'switching', mode_phase: 'switching', intended: 'mnl' },
     'ModeID ato, ModePhase switching',

@@ -60,7 +60,9 @@ export interface Performing {
     | { reason: string }
     | { handler: string; interrupter: string }
     | { story?: string; act?: string }
-    | { alert: Robot['alerts'][number] };
+    | { alert: Robot['alerts'][number] }
+    /** What stopped it, as the robot writes it: latched_by. */
+    | { by: string };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -84,9 +86,9 @@ export function performing(r: Robot): Performing {
     case 'disabled':
       // The cause outlasts the stop: "release it first" would contradict the step that is next.
       if (r.cause === 'latched') return as([safety], { reason: 'stop_released' });
-      return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
+      return as([safety], r.cause ? { reason: r.cause } : { by: r.latched_by ?? '' });
     case 'needs_reset':
-      return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
+      return as([safety], r.cause ? { reason: r.cause } : { by: r.latched_by ?? '' });
     case 'stop_input':
     case 'braking':
     case 'resetting':
