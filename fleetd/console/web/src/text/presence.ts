@@ -2,7 +2,7 @@ import type { Robot } from '../api/client';
 import type { PresenceCause } from '../contract';
 import { texts } from './language';
 import { saidText } from './reasons';
-import { clock, dateTime, shortDuration } from './time';
+import { dateTime, shortDuration, timeOrDate } from './time';
 import { usePresenceWords } from './terms';
 
 type Presence = Robot['presence'];
@@ -74,7 +74,7 @@ const useCauses = texts<{ of: Record<PresenceCause, (at: string, takes: string) 
 export function presenceText(p: Presence): string {
   const t = useCauses.now();
   const causes: Partial<Record<string, (at: string, takes: string) => string>> = t.of;
-  const at = p.at ? (p.cause === 'asleep' || p.cause === 'overslept' ? dateTime(p.at) : clock(p.at)) : '';
+  const at = p.at ? (p.cause === 'asleep' || p.cause === 'overslept' ? dateTime(p.at) : timeOrDate(p.at)) : '';
   const why =
     (p.cause && causes[p.cause]?.(at, shortDuration(p.round_trip_ms ?? 0))) || usePresenceWords.now()[p.status];
   return saidText([why, p.disputed && t.disputed].filter(Boolean).join('; '), p.why ?? '');

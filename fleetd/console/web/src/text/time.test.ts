@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { clock, dateTime, locale } from './time';
+import { clock, dateTime, locale, timeOrDate } from './time';
 
 const chosen = vi.hoisted(() => ({ language: 'en' }));
 vi.mock('./language', () => ({ useLanguage: { getState: () => chosen } }));
@@ -14,4 +14,13 @@ test.each(['en', 'de'])('the hour after midnight is 00 in %s', (language) => {
   expect(clock(at)).toBe('00:05:10');
   expect(dateTime(at)).toContain('00:05:10');
   vi.unstubAllGlobals();
+});
+
+test('an instant of another day has its date', () => {
+  vi.useFakeTimers({ now: new Date(2026, 10, 28, 12) });
+  const today = new Date(2026, 10, 28, 9).getTime();
+  const before = new Date(2026, 10, 27, 9).getTime();
+  expect(timeOrDate(today)).toBe(clock(today));
+  expect(timeOrDate(before)).toBe(dateTime(before));
+  vi.useRealTimers();
 });

@@ -20,6 +20,11 @@ export function dateTime(at: string | number): string {
   });
 }
 
+/** The time of day of an instant that is today, else its date too. */
+export function timeOrDate(at: string | number): string {
+  return new Date(at).toDateString() === new Date().toDateString() ? clock(at) : dateTime(at);
+}
+
 /** How long ago something was, for people. */
 export function ago(ms: number): string {
   const format = new Intl.RelativeTimeFormat(useLanguage.getState().language, { numeric: 'always', style: 'short' });
