@@ -43,7 +43,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await page.getByRole('option', { name: 'service', exact: true }).click();
   await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
   await expect(interrupts).toContainText('Running (1)');
-  await expect(interrupts).toContainText('service for person, since');
+  await expect(interrupts).toContainText('service for a person, since');
   await expect(part(page, 'Performance')).toContainText('an interrupt');
   await interrupts.getByRole('button', { name: 'End it' }).click();
   await expect(interrupts).toContainText('Running (0)');

@@ -5,7 +5,7 @@ import { verbLine } from '../../api/commandline';
 import type { Verb } from '../../contract';
 import { OwnSentence } from '../../live/OwnSentence';
 import { texts } from '../../text/language';
-import { whoText } from '../../text/triggers';
+import { forWhomText, whoText } from '../../text/triggers';
 import { ownReason, reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { ActionButton, useSend, useWhyNot } from './ActionButton';
@@ -17,7 +17,7 @@ const useTexts = texts(
     title: 'Interrupts',
     running: 'Running',
     noneRunning: 'Nothing interrupts the story.',
-    one: (handler: string, interrupter: string, at: string) => `${handler} for ${interrupter}, since ${at}`,
+    one: (handler: string, forWhom: string, at: string) => `${handler} ${forWhom}, since ${at}`,
     end: 'End it',
     endLabel: (handler: string) => `end the interrupt ${handler}`,
     refused: 'Refused lately',
@@ -41,7 +41,7 @@ const useTexts = texts(
     title: 'Unterbrechungen',
     running: 'Laufen',
     noneRunning: 'Nichts unterbricht die Geschichte.',
-    one: (handler: string, interrupter: string, at: string) => `${handler} für ${interrupter}, seit ${at}`,
+    one: (handler: string, forWhom: string, at: string) => `${handler} ${forWhom}, seit ${at}`,
     end: 'Beenden',
     endLabel: (handler: string) => `Unterbrechung ${handler} beenden`,
     refused: 'Zuletzt abgelehnt',
@@ -65,7 +65,7 @@ const useTexts = texts(
     title: 'Interruptions',
     running: 'En cours',
     noneRunning: 'Rien n’interrompt l’histoire.',
-    one: (handler, interrupter, at) => `${handler} pour ${interrupter}, depuis ${at}`,
+    one: (handler, forWhom, at) => `${handler} ${forWhom}, depuis ${at}`,
     end: 'Terminer',
     endLabel: (handler) => `terminer l’interruption ${handler}`,
     refused: 'Refusées récemment',
@@ -102,7 +102,7 @@ export function Interrupts() {
         <Group key={i.id} justify="space-between">
           <Stack gap={0}>
             <Text size="sm" title={i.id}>
-              {t.one(i.handler, whoText(i.interrupter), clock(i.since))}
+              {t.one(i.handler, forWhomText(i.interrupter), clock(i.since))}
             </Text>
           </Stack>
           <ActionButton
