@@ -128,7 +128,8 @@ function Cause({ first }: { first: Step }) {
     return by;
   };
   const cause = said();
-  const own = away ? ownPresence(robot.presence) : inButtons(robot.cause_detail ?? '');
+  // Who stopped it says more than the robot's own sentence.
+  const own = away ? ownPresence(robot.presence) : stopper ? '' : inButtons(robot.cause_detail ?? '');
   const moves = !away && !paused && robot.safety === 'ENABLED'; // then its last stop is over
   const step = todoOf(t, first) && !causedBy(robot, first) && <StepText step={first} />;
   if (!step && (moves || (!cause && grave.length === 0))) return null;
