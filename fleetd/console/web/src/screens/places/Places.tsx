@@ -24,7 +24,8 @@ export default function Places() {
   const robot = query.get('robot') ?? ids[0] ?? '';
   const [picked, setPicked] = useState<string[]>([]);
   const [dialog, setDialog] = useState<'give' | 'add'>();
-  const site = useRobot(robot)?.labels.site ?? '';
+  const known = useRobot(robot);
+  const site = known?.labels.site ?? '';
   const points = usePoints(robot);
   const all = points.data?.points ?? [];
   const chosen = all.filter((p) => picked.includes(p.name) && p.at);
@@ -132,7 +133,7 @@ export default function Places() {
           />
         </Group>
       )}
-      {robot && <SiteMapForm key={site} site={site} />}
+      {known && <SiteMapForm key={site} site={site} />}
       {dialog && (
         <GivePoints
           robot={robot}
