@@ -467,7 +467,9 @@ export const useShellTexts = texts(
     releaseHaltHelp:
       'Rien ne bouge à cause de cela. Les étapes suivantes sont de réinitialiser chaque robot, puis d’autoriser son mouvement quand personne n’est sur son chemin.',
     staysStopped: (n, whom) =>
-      n === 1 ? `Un autre arrêt maintient encore ${whom}.` : `D’autres arrêts maintiennent encore ceux-ci : ${whom}.`,
+      n === 1
+        ? `Un autre arrêt maintient encore ${whom} à l’arrêt.`
+        : `D’autres arrêts maintiennent encore à l’arrêt : ${whom}.`,
     releaseNow: 'Lever l’arrêt',
     releaseStops: 'lever les arrêts',
     released: (whom) => `Levée acceptée : ${whom}`,
