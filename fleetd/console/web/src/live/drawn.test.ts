@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
@@ -196,12 +197,22 @@ test('what blinks, breathes and talks changes with the time, and nothing else mo
   expect(moves({ ...body, led: { color: '#00aaff', pattern: 'solid' }, face: 'smile' })).toBe(false);
   const blinks: Drawn = { ...body, led: { color: '#00aaff', pattern: 'blink', periodMS: 400 } };
   expect(moves(blinks)).toBe(true);
-  expect([0, 100, 200, 300, 400].map((ms) => movingAt(blinks, ms)['--lit'])).toEqual(['1', '1', '0', '0', '1']);
+  expect([0, 100, 200, 300, 400].map((ms) => movingAt(blinks, ms)['--shine'])).toEqual(['1', '1', '0', '0', '1']);
   const breathes: Drawn = { ...body, led: { color: '#00aaff', pattern: 'breathe', periodMS: 1000 } };
-  expect([0, 500, 1000, 2000].map((ms) => movingAt(breathes, ms)['--lit'])).toEqual(['1', '0.5', '0', '1']);
+  expect([0, 500, 1000, 2000].map((ms) => movingAt(breathes, ms)['--shine'])).toEqual(['1', '0.5', '0', '1']);
   const colours: Drawn = { ...body, led: { pattern: 'rainbow', periodMS: 1000 } };
   expect(movingAt(colours, 0)['--led-now']).not.toBe(movingAt(colours, 200)['--led-now']);
   expect(movingAt(blinks, 0)['--led-now']).toBe('');
   expect(moves({ ...body, says: 'Hello' })).toBe(true);
   expect(moves({ has: ['led'], says: 'Hello' })).toBe(false);
+});
+
+test('what moves by itself is not a colour of the picture, which would be gone while it moves', () => {
+  const style = readFileSync('src/live/DrawnRobot.module.css', 'utf8');
+  const set = [...style.matchAll(/^\s*(--[\w-]+):/gm)].map((m) => m[1]);
+  expect(set).toContain('--lit');
+  for (const name of Object.keys(movingAt({ has: [] }, 0))) {
+    expect(set).not.toContain(name);
+    expect(style).toContain(`var(${name},`);
+  }
 });

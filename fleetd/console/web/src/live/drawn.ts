@@ -56,13 +56,13 @@ const rainbow = ['#ff4d4d', '#ffc14d', '#5bd75b', '#4db8ff', '#b366ff'];
 const upAndDown = (share: number) => 1 - Math.abs(1 - 2 * share);
 
 /** What moves by itself in a drawing at a time, as variables of its style. */
-export function movingAt({ led }: Drawn, ms: number): Record<'--lit' | '--led-now' | '--mouth' | '--wave', string> {
+export function movingAt({ led }: Drawn, ms: number): Record<'--shine' | '--led-now' | '--mouth' | '--wave', string> {
   const pattern = led?.pattern ?? 'solid';
   const given = Math.max(led?.periodMS ?? 0, led?.periodMS ? 200 : 0) * (pattern === 'breathe' ? 2 : 1);
   const period = given || periods[pattern];
   const share = period ? (ms % period) / period : 0;
   return {
-    '--lit': String(pattern === 'blink' ? (share < 0.5 ? 1 : 0) : pattern === 'breathe' ? 1 - upAndDown(share) : 1),
+    '--shine': String(pattern === 'blink' ? (share < 0.5 ? 1 : 0) : pattern === 'breathe' ? 1 - upAndDown(share) : 1),
     '--led-now': pattern === 'rainbow' ? rainbow[Math.floor(share * rainbow.length)]! : '',
     '--mouth': String(0.35 + 0.8 * upAndDown((ms % 600) / 600)),
     '--wave': ms % 1000 < 500 ? '1' : '0.1',
