@@ -38,3 +38,31 @@ test('a change that is so far away is drawn at the first beat after it', () => {
   expect(toBeat(50)).toBeCloseTo(70);
   expect(toBeat(80)).toBeCloseTo(170);
 });
+
+test('a page that was busy over a beat draws it as soon as it can', () => {
+  vi.advanceTimersByTime(10 * beat - (performance.now() % (10 * beat)));
+  const times: number[] = [];
+  const ends = [eachBeat(() => {}), eachBeat((ms) => times.push(ms), 10)];
+  vi.advanceTimersByTime(9.9 * beat);
+  const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3.2 * beat);
+  vi.advanceTimersToNextTimer();
+  now.mockRestore();
+  expect(times.length).toBe(1);
+  ends.forEach((end) => end());
+});
+
+test('what is drawn anew all the time does not keep others from their beat, and one timer is left', () => {
+  let [beats, end] = [0, () => {}];
+  const others = eachBeat(() => {
+    beats++;
+    end();
+    end = eachBeat(() => {}, 10);
+  });
+  vi.advanceTimersByTime(beat + 10);
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(9 * beat);
+  expect(beats).toBe(10);
+  others();
+  end();
+  expect(vi.getTimerCount()).toBe(0);
+});
