@@ -1,3 +1,4 @@
+import { useReducedMotion } from '@mantine/hooks';
 import { type CSSProperties, memo, useEffect, useRef } from 'react';
 
 import type { UnitKind } from '../contract';
@@ -32,9 +33,10 @@ interface Props {
 /** Moves what moves by itself once a beat. Only the styles of the picture change: React draws nothing again. */
 function useBeats(d: Drawn, still: boolean | undefined) {
   const svg = useRef<SVGSVGElement>(null);
+  const rests = useReducedMotion(false, { getInitialValueInEffect: false }) || still;
   useEffect(() => {
     const picture = svg.current;
-    if (still || !picture || !moves(d) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    if (rests || !picture || !moves(d)) return;
     const move = (ms: number) => {
       for (const [name, value] of Object.entries(movingAt(d, ms))) picture.style.setProperty(name, value);
     };
@@ -44,7 +46,7 @@ function useBeats(d: Drawn, still: boolean | undefined) {
       end();
       for (const name of Object.keys(movingAt(d, 0))) picture.style.removeProperty(name);
     };
-  }, [d, still]);
+  }, [d, rests]);
   return svg;
 }
 
