@@ -9,7 +9,7 @@ import { ActionButton } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import { type Drive, useDriving } from './drive';
-import { type At, inView, lengthOf, moved, rounded, toFloor, toScreen, type View, viewOf } from './floor';
+import { type At, inView, moved, rounded, toFloor, toScreen, type View, viewOf } from './floor';
 import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
@@ -75,6 +75,7 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
   const image = useImage(map ? imageOf(site, map) : undefined);
   const figures = useDriving((s) => s.figures);
   const path = useDriving((s) => s.path);
+  const drove = useDriving((s) => s.drove);
   const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
   const { ref: box, width } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -144,7 +145,7 @@ function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void })
       {figures?.at && (
         <Text size="sm" c="dimmed" data-testid="floor-at">
           {t.isAt(number(figures.at.x), number(figures.at.y))}
-          {path.length > 1 && ` ${t.drove(number(lengthOf(path)))}`}
+          {drove > 0 && ` ${t.drove(number(drove))}`}
         </Text>
       )}
       {!figures?.at && (

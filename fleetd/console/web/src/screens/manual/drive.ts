@@ -4,7 +4,7 @@ import { addressOf } from '../../base';
 import { api } from '../../api/client';
 import type { Verb } from '../../contract';
 import { type Cause, DeadMan, type Source, type Velocity } from './deadman';
-import { type At, extend } from './floor';
+import { type At, extend, type Track } from './floor';
 import { Latency, zeroAt } from './latency';
 
 /** ms between frames. */
@@ -40,13 +40,12 @@ export interface DriveStop {
   over: boolean;
 }
 
-interface Driving {
+interface Driving extends Track {
   /** The lease of this page; empty = it has no control. */
   lease: string;
   connected: boolean;
   limits?: { mps: number; radps: number };
   figures?: Figures;
-  path: readonly At[];
   /** The robot's clock of the newest figures, and when they came by performance.now(). */
   monoMS: number;
   monoAt: number;
@@ -62,6 +61,7 @@ const nothing: Driving = {
   lease: '',
   connected: false,
   path: [],
+  drove: 0,
   monoMS: 0,
   monoAt: 0,
   latency: 0,
@@ -154,9 +154,9 @@ export class Drive {
         const f = m.figures ?? {};
         const at = f.x_m !== undefined && f.y_m !== undefined ? { x: f.x_m, y: f.y_m } : undefined;
         const reported = { vx: f.vx_mps ?? 0, wz: f.wz_radps ?? 0, at, theta: f.theta_rad };
-        useDriving.setState(({ figures, path }) => ({
+        useDriving.setState(({ figures, path, drove }) => ({
           figures: figures && same(figures, reported) ? figures : reported,
-          path: at ? extend(path, at) : path,
+          ...(at && extend({ path, drove }, at)),
           monoMS: m.mono_ms ?? 0,
           monoAt: now,
           latency: this.latency.total(now),
@@ -260,7 +260,8 @@ export class Drive {
     this.ended = true;
     this.timers.forEach((t) => clearInterval(t));
     this.socket?.close();
-    useDriving.setState({ lease: '', connected: false, asked: { vx: 0, wz: 0 }, stopped });
+    // What the robot reported grows old from here on, and the page of another robot would show it as its own.
+    useDriving.setState({ ...nothing, stopped });
   }
 
   /** Stops the robot and gives control back. */

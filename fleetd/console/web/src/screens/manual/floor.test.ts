@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { extend, inView, moved, toFloor, toScreen, viewOf, lengthOf } from './floor';
+import { extend, inView, moved, toFloor, toScreen, type Track, viewOf } from './floor';
 
 test('a place of the floor is found again where it is drawn', () => {
   const v = viewOf(
@@ -41,20 +41,12 @@ test('a key moves a target up to the edge of the view, and a target out of sight
   expect(inView(v, toScreen(v, { x: 50, y: 0 }))).toEqual({ x: 450, y: 175 });
 });
 
-test('the path grows only while the robot moves, up to its greatest length', () => {
-  let path = extend([], { x: 0, y: 0 });
-  expect(extend(path, { x: 0.001, y: 0 })).toBe(path);
-  for (let i = 1; i < 10; i++) path = extend(path, { x: i, y: 0 }, 5);
-  expect(path.map((p) => p.x)).toEqual([5, 6, 7, 8, 9]);
-});
-
-test('the length of a path is that of its parts', () => {
-  expect(lengthOf([])).toBe(0);
-  expect(lengthOf([{ x: 1, y: 1 }])).toBe(0);
-  const parts = [
-    { x: 0, y: 0 },
-    { x: 0.3, y: 0 },
-    { x: 0.3, y: -0.4 },
-  ];
-  expect(lengthOf(parts)).toBeCloseTo(0.7);
+test('the path grows only while the robot moves, up to its greatest length; what it drove grows on', () => {
+  let track: Track = extend({ path: [], drove: 0 }, { x: 0, y: 0 });
+  expect(track).toEqual({ path: [{ x: 0, y: 0 }], drove: 0 });
+  expect(extend(track, { x: 0.001, y: 0 }).path).toBe(track.path);
+  for (let i = 1; i < 10; i++) track = extend(track, { x: i, y: 0 }, 5);
+  track = extend(track, { x: 9, y: -0.5 }, 5);
+  expect(track.path.map((p) => p.x)).toEqual([6, 7, 8, 9, 9]);
+  expect(track.drove).toBeCloseTo(9.5);
 });

@@ -50,13 +50,16 @@ export const rounded = (at: At): At => ({ x: Math.round(at.x * 100) / 100, y: Ma
 export const moved = (v: View, at: At, by: At): At =>
   rounded(toFloor(v, inView(v, toScreen(v, { x: at.x + by.x, y: at.y + by.y }))));
 
-/** How long a path is, in metres. */
-export const lengthOf = (path: readonly At[]): number =>
-  path.reduce((sum, at, n) => (n === 0 ? 0 : sum + Math.hypot(at.x - path[n - 1]!.x, at.y - path[n - 1]!.y)), 0);
+/** Where a robot was, and how many metres it drove, also on the part of its path that is forgotten. */
+export interface Track {
+  path: readonly At[];
+  drove: number;
+}
 
-/** The path with the newest place, which is left out if the robot hardly moved; the oldest are forgotten. */
-export function extend(path: readonly At[], to: At, most = 600): readonly At[] {
+/** The track with the newest place, which is left out if the robot hardly moved; the oldest places are forgotten. */
+export function extend({ path, drove }: Track, to: At, most = 600): Track {
   const last = path.at(-1);
-  if (last && Math.hypot(last.x - to.x, last.y - to.y) < 0.02) return path;
-  return [...path.slice(-most + 1), to];
+  const metres = last ? Math.hypot(last.x - to.x, last.y - to.y) : 0;
+  if (last && metres < 0.02) return { path, drove };
+  return { path: [...path.slice(-most + 1), to], drove: drove + metres };
 }
