@@ -12,7 +12,7 @@ import { clock } from '../text/time';
 import { askRelease } from './askRelease';
 import { useWhom } from './ReleaseDialog';
 import { useRobotOfPage } from './scope';
-import { offersRelease, stoppedBy, useReleasing } from './stopping';
+import { meansOnly, offersRelease, stoppedBy, useReleasing } from './stopping';
 import { useShellTexts } from './text';
 
 const nothing = { id: '', count: 0 };
@@ -38,7 +38,7 @@ function useOnItsPage(): (stop: LatchedStop) => boolean {
   return (stop) => {
     if (manual || !robot) return false;
     // Between the press and the robots' reports the banner would come for a moment, and move the buttons twice.
-    const over = releasing.includes(stop.id) && !stop.all && stop.count <= 1;
+    const over = releasing.includes(stop.id) && meansOnly(robot, stop, fleet);
     return over || offersRelease(robot, stop, fleet, now);
   };
 }

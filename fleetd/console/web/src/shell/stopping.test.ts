@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { LatchedStop, Robot } from '../api/client';
-import { offersRelease, release, stands, useReleasing } from './stopping';
+import { meansOnly, offersRelease, release, stands, useReleasing } from './stopping';
 
 const POST = vi.hoisted(() => vi.fn());
 vi.mock('../api/client', () => ({ api: { POST } }));
@@ -40,6 +40,16 @@ test('the page of a robot offers the release of what the robot reports; the bann
   const other = { ...robot('online', 'DISABLED', 's1'), id: 'r2' };
   expect(offersRelease(robot('online'), { ...stop, robots: undefined } as never, [other], later(1000))).toBe(false);
   expect(offersRelease(robot('online', 'DISABLED', 's1'), { ...stop, robots: ['r2'] }, [], later(1000))).toBe(false);
+});
+
+test('a stop that is being released is left to the page of its own robot only', () => {
+  const stop = { id: 's1', count: 0, robots: [] as string[] } as LatchedStop;
+  const other = { ...robot('online', 'DISABLED', 's1'), id: 'r2' };
+  expect(meansOnly(robot('online', 'DISABLED', 's1'), stop, [])).toBe(true);
+  expect(meansOnly(robot('online'), stop, [other])).toBe(false);
+  expect(meansOnly(robot('online'), { ...stop, count: 1, robots: ['r2'] }, [])).toBe(false);
+  expect(meansOnly(robot('online'), { ...stop, count: 1, robots: ['r1'] }, [])).toBe(true);
+  expect(meansOnly(robot('online'), { ...stop, all: true }, [])).toBe(false);
 });
 
 test('a robot stands with a stop once it reports both', () => {

@@ -41,9 +41,13 @@ export function heldBy(id: string, robots: readonly Robot[]): string[] {
 /** ms within which a robot reports a stop that reaches it. */
 const reported = 5000;
 
+/** Whether a stop means this robot and no other. Once it is released, fleetd counts no robot. */
+export const meansOnly = (r: Robot, stop: LatchedStop, fleet: readonly Robot[]): boolean =>
+  !stop.all && stop.count <= 1 && (stop.robots?.[0] ?? heldBy(stop.id, fleet)[0] ?? r.id) === r.id;
+
 /** Whether the page of a robot offers the release of a stop: that of a connected robot has those that it reports. */
 export function offersRelease(r: Robot, stop: LatchedStop, fleet: readonly Robot[], now: number): boolean {
-  if (stop.all || stop.count !== 1 || (stop.robots?.[0] ?? heldBy(stop.id, fleet)[0] ?? r.id) !== r.id) return false;
+  if (stop.count !== 1 || !meansOnly(r, stop, fleet)) return false;
   if (r.presence.status !== 'online' && r.presence.status !== 'degraded') return false;
   return heldBy(stop.id, [r]).length > 0 || now - Date.parse(stop.since) < reported;
 }
