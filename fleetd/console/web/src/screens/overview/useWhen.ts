@@ -1,8 +1,18 @@
+import { useEffect, useState } from 'react';
+
+import { beat, eachBeat } from '../../live/beats';
 import { fleetdNow } from '../../live/stream';
 import { clock, locale } from '../../text/time';
 
-/** When something comes: the time if that is today, else the date; of another day also the time, if that is asked for. */
+const minute = 60_000;
+
+/**
+ * When something comes: the time if that is today, else the date; of another day also the time, if that is asked for. What asks is drawn
+ * again each minute.
+ */
 export function useWhen(timed = false): (at: string) => string {
+  const [, again] = useState(0);
+  useEffect(() => eachBeat(again, minute / beat), []);
   const today = new Date(fleetdNow()).toDateString();
   return (at) => {
     const day = new Date(at);
