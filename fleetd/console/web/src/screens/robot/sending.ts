@@ -116,7 +116,7 @@ function tellWayOut(robot: string, sent: Sent): void {
     id: sent.key,
     color: next && !driven ? 'yellow' : 'green',
     title: `${sent.label}: ${t.states.SUCCEEDED}`,
-    message: driven ? w.mayDrive : next ? w.notYet(does, stepName(w, next)) : w.performsNow,
+    message: driven ? (r.control ? w.driven : w.mayDrive) : next ? w.notYet(does, stepName(w, next)) : w.performsNow,
     autoClose: next ? 10_000 : 6000,
   });
 }

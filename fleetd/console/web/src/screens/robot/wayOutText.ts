@@ -78,6 +78,7 @@ export const useWayOutTexts = texts(
     notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
     performsNow: 'It performs.',
     mayDrive: 'It may move. Take control to drive it; “Back to automatic” goes on with its story.',
+    driven: 'It may move, and can be driven. “Back to automatic” goes on with its story.',
     causes: { restarted: 'it was restarted', latched: 'a stop that is released now' } as Record<string, string>,
     otherMode: (term: string) => `mode ${term || '?'}`,
   },
@@ -157,6 +158,8 @@ export const useWayOutTexts = texts(
     performsNow: 'Er tritt auf.',
     mayDrive:
       'Er darf sich bewegen. Nehmen Sie die Kontrolle, um ihn zu fahren; mit „Zurück in die Automatik“ macht er mit seiner Geschichte weiter.',
+    driven:
+      'Er darf sich bewegen und kann gefahren werden. Mit „Zurück in die Automatik“ macht er mit seiner Geschichte weiter.',
     causes: { restarted: 'er wurde neu gestartet', latched: 'ein Stopp, der jetzt aufgehoben ist' } as Record<
       string,
       string
@@ -237,6 +240,7 @@ export const useWayOutTexts = texts(
     performsNow: 'Il joue.',
     mayDrive:
       'Il peut bouger. Prenez le contrôle pour le conduire ; avec « Retour à l’automatique » il reprend son histoire.',
+    driven: 'Il peut bouger, et être conduit. Avec « Retour à l’automatique » il reprend son histoire.',
     causes: { restarted: 'il a été redémarré', latched: 'un arrêt qui est levé maintenant' },
     otherMode: (term) => `mode ${term || '?'}`,
   },
