@@ -41,7 +41,7 @@ export function heldBy(id: string, robots: readonly Robot[]): string[] {
 /** ms within which a robot reports a stop that reaches it. */
 const reported = 5000;
 
-/** Whether a stop means this robot and no other. Once it is released, fleetd counts no robot. */
+/** Whether a stop means this robot and no other, as far as fleetd counts its robots and they report it. */
 export const meansOnly = (r: Robot, stop: LatchedStop, fleet: readonly Robot[]): boolean =>
   !stop.all && stop.count <= 1 && (stop.robots?.[0] ?? heldBy(stop.id, fleet)[0] ?? r.id) === r.id;
 
