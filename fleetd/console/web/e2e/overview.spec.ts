@@ -43,6 +43,13 @@ test('each robot that performs has a picture with its sentence, its name, its ac
   await world.cli('robot', 'label', 'r1', 'name-', 'colour-');
 });
 
+test('the face of a robot keeps its colour while something of the picture moves', async ({ page }) => {
+  await page.goto('/');
+  await live(page);
+  const moving = page.locator('[data-testid="drawn-robot"][style*="--shine"]');
+  await expect(moving.locator('[class*="eye"]').first()).toHaveCSS('fill', 'rgb(185, 243, 255)', { timeout: 30_000 });
+});
+
 for (const scheme of inShard('light' as const, 'dark' as const))
   test(`the floor plan has the robots where they are, and is accessible in ${scheme} colours`, async ({ page }) => {
     await colors(page, scheme);
