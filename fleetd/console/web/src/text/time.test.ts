@@ -18,9 +18,11 @@ test.each(['en', 'de'])('the hour after midnight is 00 in %s', (language) => {
 
 test('an instant of another day has its date', () => {
   vi.useFakeTimers({ now: new Date(2026, 10, 28, 12) });
+  vi.stubGlobal('navigator', { languages: ['en'] });
   const today = new Date(2026, 10, 28, 9).getTime();
   const before = new Date(2026, 10, 27, 9).getTime();
   expect(timeOrDate(today)).toBe(clock(today));
   expect(timeOrDate(before)).toBe(dateTime(before));
+  vi.unstubAllGlobals();
   vi.useRealTimers();
 });
