@@ -7,6 +7,7 @@ import { inButtons } from '../text/buttons';
 import { texts } from '../text/language';
 import { useTermWords } from '../text/terms';
 import { dateTime } from '../text/time';
+import { useNamesIn } from './entries';
 
 const useTexts = texts(
   {
@@ -79,12 +80,13 @@ export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot
 export function AlertText({ of: a }: { of: RobotAlert & { robot?: string; rollout?: string; schedule?: string } }) {
   const t = useTexts();
   const all: Record<string, AlertWords> = useAlertWords();
+  const named = useNamesIn();
   const words = all[a.type];
   return (
     <Stack gap={2}>
       {words && (
         <Text size="sm" dir="auto">
-          {alertMeans(all, a)}
+          {alertMeans(all, named(a))}
         </Text>
       )}
       {words && (

@@ -10,7 +10,7 @@ import { texts } from '../text/language';
 import { useReasonTexts, whyText } from '../text/reasons';
 import { sourceText } from '../text/source';
 import { inWords, useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
-import { useNameOf } from './entries';
+import { useNameOf, useNamesIn } from './entries';
 import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
 
 export const usePerformingTexts = texts(
@@ -130,12 +130,13 @@ export function useAbout(): (of: Performing['of']) => string {
   const { released } = usePerformingTexts();
   const reasons: Record<string, string> = { ...useReasonTexts(), stop_released: released };
   const alerts = useAlertWords();
+  const named = useNamesIn();
   const story = useNameOf('story');
   const act = useNameOf('act');
   return (of) => {
     if (typeof of !== 'object') return of ?? '';
     if ('by' in of) return sourceText(of.by);
-    if ('alert' in of) return alertSays(alerts, { ...of.alert, hint: undefined });
+    if ('alert' in of) return alertSays(alerts, { ...named(of.alert), hint: undefined });
     if ('handler' in of) return `${of.handler} (${whoText(of.interrupter)})`;
     if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');

@@ -29,3 +29,14 @@ export function useNameOf(kind: Kind): (id: string) => string {
   const names = useMemo(() => new Map(entries?.map((e) => [e.id, nameOf(e, language)])), [entries, language]);
   return (id) => names.get(id) ?? id;
 }
+
+/** A function that gives an alert with the names of the story and the act that its sentence is about. */
+export function useNamesIn(): <A extends { params?: Schemas['SchemaAlertParams'] }>(alert: A) => A {
+  const story = useNameOf('story');
+  const act = useNameOf('act');
+  return (alert) => {
+    const { params: of } = alert;
+    if (!of?.story && !of?.act) return alert;
+    return { ...alert, params: { ...of, story: of.story && story(of.story), act: of.act && act(of.act) } };
+  };
+}

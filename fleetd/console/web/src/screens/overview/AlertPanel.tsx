@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { useNamesIn } from '../../live/entries';
 import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, AlertSubject, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { OwnSentence } from '../../live/OwnSentence';
@@ -21,6 +22,7 @@ export const AlertPanel = memo(function AlertPanel({ ids, show }: { ids?: Set<st
   const words = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
   const alerts = useAlertWords();
+  const named = useNamesIn();
   const may = useMay('command');
   const [open, setOpen] = useState<RobotAlert>();
   const list = useAlerts(refreshMs);
@@ -59,7 +61,7 @@ export const AlertPanel = memo(function AlertPanel({ ids, show }: { ids?: Set<st
                 <AlertSubject of={a} /> {name(a)}
               </Text>
               <Text size="sm" dir="auto" className="any-text">
-                {alertSays(alerts, { ...a, hint: undefined })}
+                {alertSays(alerts, { ...named(a), hint: undefined })}
               </Text>
               <OwnSentence>{ownBeside(alerts, { ...a, hint: undefined })}</OwnSentence>
               {a.acknowledged && (

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useMay } from '../../api/me';
+import { useNamesIn } from '../../live/entries';
 import { drawnOf } from '../../live/drawnFrom';
 import { DrawnRobot } from '../../live/DrawnRobot';
 import { performing } from '../../live/performing';
@@ -123,11 +124,12 @@ function NextStep({ r }: { r: Robot }) {
 export function useWhyOf(): (r: Robot) => string {
   const about = useAbout();
   const alerts = useAlertWords();
+  const named = useNamesIn();
   return (r) => {
     if (r.presence.status !== 'online') return presenceText(r.presence);
     const of = about(performing(r).of);
     const first = r.alerts[0];
-    const alert = first && alertSays(alerts, { ...first, hint: undefined });
+    const alert = first && alertSays(alerts, { ...named(first), hint: undefined });
     return [of, alert !== of && alert].filter(Boolean).join(', ');
   };
 }

@@ -7,7 +7,7 @@ import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import type { Verb } from '../../contract';
-import { useNameOf } from '../../live/entries';
+import { useNameOf, useNamesIn } from '../../live/entries';
 import { OwnSentence } from '../../live/OwnSentence';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
@@ -111,6 +111,7 @@ function Cause({ first }: { first: Step }) {
   const reasons = useReasonTexts();
   const { robot } = usePage();
   const alerts = useAlertWords();
+  const named = useNamesIn();
   const stopper = useStopper();
   const away = robot.doing === 'not_connected'; // then the last cause of its safety says nothing about now
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
@@ -147,7 +148,7 @@ function Cause({ first }: { first: Step }) {
       {!moves &&
         grave.map((a) => (
           <Text key={a.id} size="sm" dir="auto">
-            {alertSays(alerts, a)}
+            {alertSays(alerts, named(a))}
             <OwnSentence>{ownBeside(alerts, a)}</OwnSentence>
           </Text>
         ))}

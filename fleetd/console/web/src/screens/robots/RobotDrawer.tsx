@@ -3,6 +3,7 @@ import { Fragment, type ReactNode, useRef } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
+import { useNamesIn } from '../../live/entries';
 import { useAlertName } from '../../live/AlertText';
 import { useNameOf } from '../library/api';
 import { performing } from '../../live/performing';
@@ -114,6 +115,7 @@ function Facts({ r }: { r: Robot }) {
   const pauses: Record<string, string> = usePauseWords();
   const name = useAlertName();
   const alerts = useAlertWords();
+  const named = useNamesIn();
   const act = useNameOf('act');
   const list = (items: ReactNode[]) =>
     items.length === 0
@@ -168,7 +170,7 @@ function Facts({ r }: { r: Robot }) {
       list(
         r.alerts.map((a) => (
           <Fragment key={a.id}>
-            {name(a)} – {alertSays(alerts, a)}
+            {name(a)} – {alertSays(alerts, named(a))}
             <OwnSentence>{ownBeside(alerts, a)}</OwnSentence>
           </Fragment>
         )),

@@ -10,6 +10,7 @@ import { useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
+import { useNamesIn } from '../../live/entries';
 import { useAlertName } from '../../live/AlertText';
 import { colorLabel, nameLabel } from '../../live/drawnFrom';
 import { performing, type Tone } from '../../live/performing';
@@ -162,6 +163,7 @@ export function Interrupts({ r }: { r: Robot }) {
 export function Alerts({ r }: { r: Robot }) {
   const name = useAlertName();
   const alerts = useAlertWords();
+  const named = useNamesIn();
   if (r.alerts.length === 0) return <>–</>;
   return (
     <span
@@ -169,7 +171,7 @@ export function Alerts({ r }: { r: Robot }) {
       className={classes.ifRoom}
       title={r.alerts
         .map((a) => ({ ...a, hint: undefined }))
-        .map((a) => [`${name(a)}, ${alertSays(alerts, a)}`, ownBeside(alerts, a)].filter(Boolean).join('; '))
+        .map((a) => [`${name(a)}, ${alertSays(alerts, named(a))}`, ownBeside(alerts, a)].filter(Boolean).join('; '))
         .join('\n')}
     >
       <span>
