@@ -268,6 +268,7 @@ type (
 
 	// LiveStop is a client's live stop, as received; any payload is one.
 	LiveStop struct {
+		Copy     bool // the other connection brought it already
 		Client   string
 		Payload  []byte
 		Retained bool

@@ -66,6 +66,10 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 		return false
 	}
 	t.NoteNewest(ev.N)
+	if ev.Copy { // it shows only which commands are older
+		t.Out.Do(effect.CancelWaiting{Detail: "a stop came before it was begun"})
+		return true
+	}
 	l := asked(t.Now, r.ID, r.Level, t.People.Asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0 // for fleetd, which reads it in the robot's state
 	d := t.latch(l, ev.N)

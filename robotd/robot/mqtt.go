@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"troupe/broker/link"
 	"troupe/robotd/event"
@@ -26,6 +27,7 @@ type mqttTranslator struct {
 	loop    *loop
 	sim     *simInputs      // nil if the robot takes no inputs for a simulated body
 	ctx     context.Context // ends when the loop does
+	copies  stopCopies
 }
 
 // config configures the robot's connection to the broker. Its first message is the presence;
@@ -102,7 +104,10 @@ func (p *mqttTranslator) rival(m link.Message) bool {
 }
 
 // arrived turns a message into an event for the loop. A stop, or the release of one, goes ahead of all other events.
-func (p *mqttTranslator) arrived(m link.Message) {
+func (p *mqttTranslator) arrived(m link.Message) { p.deliver(m, "") }
+
+// deliver does so for a message that arrived over the connection of that suffix.
+func (p *mqttTranslator) deliver(m link.Message, over string) {
 	if row, at, ok := p.ns.Match(m.Topic); ok && row.Kind == schema.TopicSim {
 		if p.sim != nil {
 			p.sim.receive(at.Name, m.Payload, m.Retain)
@@ -112,6 +117,14 @@ func (p *mqttTranslator) arrived(m link.Message) {
 	switch ev := wire.Event(p.ns, m, p.loop.start, p.log); {
 	case ev == nil:
 	case p.urgent(m.Topic):
+		isCopy := !m.Retain && p.copies.take(m, over, time.Now())
+		if isCopy && over == stopSuffix {
+			return
+		}
+		if stop, live := ev.(event.LiveStop); live { // its place in the order is known only now
+			stop.Copy = isCopy
+			ev = stop
+		}
 		p.loop.stop(p.ctx, ev)
 	default:
 		p.loop.send(p.ctx, ev)

@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"troupe/broker/link"
@@ -15,8 +16,8 @@ const stopSuffix = "stop"
 const stopLinkEvery = 30 * time.Second
 
 // A stop link is a second connection of a robot, for stops only, to another node of a cluster: when a node is lost that leads sessions,
-// the others take no connection for some seconds, but deliver to the clients that they have. Each stop arrives over both connections,
-// which does no harm: it has an id, or asks for what is the case already. nil if the robot's brokers are no cluster.
+// the others take no connection for some seconds, but deliver to the clients that they have. Each stop arrives over both connections, see
+// stopCopies. nil if the robot's brokers are no cluster.
 func (p *mqttTranslator) openStopLink(ctx context.Context, c Config, own *link.Link) (*link.Link, error) {
 	if !c.Engine.IsCluster() || len(c.FallbackBrokers) == 0 || c.Dial != nil {
 		return nil, nil
@@ -31,7 +32,7 @@ func (p *mqttTranslator) openStopLink(ctx context.Context, c Config, own *link.L
 			if m.N = 0; own.Session() == "" {
 				m.N = own.NextN()
 			}
-			p.arrived(m)
+			p.deliver(m, stopSuffix)
 		},
 		Urgent: p.urgent, DedupKey: p.dedupKey,
 		Logger: p.log.With("connection", stopSuffix),
@@ -52,4 +53,49 @@ func keepApart(ctx context.Context, own, stops *link.Link, interval time.Duratio
 			}
 		}
 	}
+}
+
+// copyArrives is within what time a stop arrives over the second connection that the first one has brought.
+const copyArrives = time.Second
+
+// maxStopCopies bounds the stops whose copies are awaited. Beyond that stops are obeyed twice, which does no harm.
+const maxStopCopies = 256
+
+// stopCopies knows which live stops one connection has brought, so that the copy over the other one is not another stop: one without
+// an id, such as that of a button, would be latched twice.
+type stopCopies struct {
+	mu    sync.Mutex
+	first map[string]stopArrival // by topic and payload
+}
+
+// A stopArrival is how often one connection has brought a stop whose copies have not arrived.
+type stopArrival struct {
+	over string // suffix of the connection
+	n    int
+	at   time.Time // of the newest
+}
+
+// take notes a stop, and reports whether it is the copy of one that the other connection brought.
+func (c *stopCopies) take(m link.Message, over string, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := m.Topic + " " + string(m.Payload)
+	is, known := c.first[key]
+	if known = known && now.Sub(is.at) < copyArrives; known && is.over != over {
+		if is.n--; is.n == 0 {
+			delete(c.first, key)
+		} else {
+			c.first[key] = is
+		}
+		return true
+	}
+	if !known {
+		is = stopArrival{over: over}
+	}
+	if len(c.first) >= maxStopCopies || c.first == nil {
+		c.first = map[string]stopArrival{}
+	}
+	is.n, is.at = is.n+1, now
+	c.first[key] = is
+	return false
 }

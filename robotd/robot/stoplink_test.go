@@ -14,7 +14,10 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
 	"troupe/deploy/natstest"
+	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/event"
+	"troupe/schema"
 )
 
 // A node is an address of a nats-server that a test can lose, while the server and its other address go on.
@@ -23,22 +26,31 @@ type node struct {
 	to       string
 	mu       sync.Mutex
 	conns    []net.Conn
-	stops    bool // a connection for stops began here
+	most     int // connections at a time; more are closed
+	open     int
+	stops    int // of open, those for stops
 }
 
-func newNode(t *testing.T, to string) *node {
+func newNode(t *testing.T, to string, most int) *node {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{listener: l, to: to}
+	n := &node{listener: l, to: to, most: most}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
 			here, err := l.Accept()
 			if err != nil {
 				return
+			}
+			n.mu.Lock()
+			full := n.open == n.most
+			n.mu.Unlock()
+			if full { // only this goroutine makes it more
+				here.Close()
+				continue
 			}
 			there, err := net.Dial("tcp", to)
 			if err != nil {
@@ -47,6 +59,7 @@ func newNode(t *testing.T, to string) *node {
 			}
 			n.mu.Lock()
 			n.conns = append(n.conns, here, there)
+			n.open++
 			n.mu.Unlock()
 			all.Go(func() {
 				_, _ = io.Copy(here, there)
@@ -55,12 +68,20 @@ func newNode(t *testing.T, to string) *node {
 			all.Go(func() {
 				connect := make([]byte, 1024)
 				read, _ := here.Read(connect)
+				stops := 0
+				if bytes.Contains(connect[:read], []byte("r1_"+stopSuffix)) {
+					stops = 1
+				}
 				n.mu.Lock()
-				n.stops = n.stops || bytes.Contains(connect[:read], []byte("r1_"+stopSuffix))
+				n.stops += stops
 				n.mu.Unlock()
 				_, _ = there.Write(connect[:read])
 				_, _ = io.Copy(there, here)
 				there.Close()
+				n.mu.Lock()
+				n.open--
+				n.stops -= stops
+				n.mu.Unlock()
 			})
 		}
 	})
@@ -73,11 +94,11 @@ func newNode(t *testing.T, to string) *node {
 
 func (n *node) url() string { return "mqtt://" + n.listener.Addr().String() }
 
-// forStops reports whether the connection for stops began at this node.
-func (n *node) forStops() bool {
+// has returns how many connections are at this node, and how many of them are for stops.
+func (n *node) has() (open, stops int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.stops
+	return n.open, n.stops
 }
 
 func (n *node) lose() {
@@ -93,7 +114,7 @@ func (n *node) lose() {
 func TestRobotOfALostNodeIsStoppedOverItsOtherConnection(t *testing.T) {
 	t.Parallel()
 	server := natstest.Start(t, "", "")
-	own, other := newNode(t, server.Address), newNode(t, server.Address)
+	own, other := newNode(t, server.Address, 1), newNode(t, server.Address, 1) // on a busy machine both connections could meet at one
 	op := brokertest.Connect(t, brokertest.TCP(server.Address), brokertest.ConnectPacket{Name: "op1", ClientID: "op1_1"})
 	op.Subscribe("troupe/v1/robots/r1/presence")
 	var output safeBuilder
@@ -113,27 +134,57 @@ func TestRobotOfALostNodeIsStoppedOverItsOtherConnection(t *testing.T) {
 		return strings.Contains(string(m.Payload), `"online"`)
 	})
 	brokertest.Eventually(t, "the robot has a connection for stops", func() bool {
-		return strings.Contains(output.text(), "connection=stop") && own.forStops() != other.forStops()
+		open, stops := own.has()
+		openThere, stopsThere := other.has()
+		return strings.Contains(output.text(), "connection=stop") && open+openThere == 2 && stops+stopsThere == 1
 	})
-	if own.forStops() { // the name of the robot and the addresses decide at which node it begins
+	if _, stops := own.has(); stops > 0 { // the name of the robot and the addresses decide at which node it begins
 		own, other = other, own
 	}
 	_ = other.listener.Close() // it keeps its clients, and takes no new one
+	ups, downs := strings.Count(output.text(), "mqtt: down -> up"), strings.Count(output.text(), "mqtt: up -> down")
 	own.lose()
 	brokertest.Eventually(t, "the robot has lost its own connection", func() bool {
-		return strings.Contains(output.text(), "mqtt: up -> down")
+		return strings.Count(output.text(), "mqtt: up -> down") > downs
 	})
 	op.Publish("troupe/v1/fleet/cmd/op1/stop", `{"id":"fire"}`)
 	brokertest.Eventually(t, "the robot holds the stop", func() bool { return strings.Contains(output.text(), "fire") })
-	if strings.Count(output.text(), "mqtt: down -> up") != 1 {
+	if strings.Count(output.text(), "mqtt: down -> up") != ups {
 		t.Errorf("its own connection was there again:\n%s", output.text())
+	}
+}
+
+// A stop without an id, such as that of a button, arrives over both connections and is one stop.
+func TestStopOverBothConnectionsIsOne(t *testing.T) {
+	l, _ := bareLoop(t, driver.Body{})
+	p := &mqttTranslator{ns: schema.DefaultNamespace, id: "r1", loop: l, ctx: t.Context(), log: l.log}
+	over := func(suffix string, n uint64) {
+		p.deliver(link.Message{Topic: "troupe/v1/fleet/cmd/gate/stop", N: n}, suffix)
+	}
+	over("", 7)
+	if ev := (<-l.stops).(event.LiveStop); ev.Copy || ev.N != 7 {
+		t.Errorf("the first is %+v", ev)
+	}
+	over(stopSuffix, 0) // it would block if it went to the loop
+	over("", 8)
+	if ev := (<-l.stops).(event.LiveStop); ev.Copy {
+		t.Errorf("a second press is %+v", ev)
+	}
+	over(stopSuffix, 0)
+	over(stopSuffix, 0)
+	if ev := (<-l.stops).(event.LiveStop); ev.Copy {
+		t.Errorf("a third press, first over the other connection, is %+v", ev)
+	}
+	over("", 9)
+	if ev := (<-l.stops).(event.LiveStop); !ev.Copy || ev.N != 9 {
+		t.Errorf("the copy with its place in the order is %+v", ev)
 	}
 }
 
 func TestConnectionsThatMetAtANodePart(t *testing.T) {
 	t.Parallel()
 	server := natstest.Start(t, "", "")
-	urls := []string{newNode(t, server.Address).url(), newNode(t, server.Address).url()}
+	urls := []string{newNode(t, server.Address, 9).url(), newNode(t, server.Address, 9).url()}
 	var links []*link.Link
 	for _, suffix := range []string{"", stopSuffix} {
 		l, err := link.Open(t.Context(), link.Config{URL: urls[0], FallbackURLs: urls[1:], Engine: link.NATS, Name: "r1", Suffix: suffix})
