@@ -150,6 +150,34 @@ func TestLateHeartbeatsOfFleetdCostNoMessages(t *testing.T) {
 	}
 }
 
+// A state that another change has published while heartbeats were late shows the link as it was then.
+func TestStateShowsTheLinkThatIsBack(t *testing.T) {
+	r, _ := atRest(t, schema.RestHeartbeatMS)
+	var shown schema.LinkState
+	r.sent = func(p effect.Publish) {
+		if d, problems := schema.Decode[schema.State](p.Payload); p.Topic == schema.TopicState && len(problems) == 0 {
+			shown = d.Link.State
+		}
+	}
+	r.beats = false
+	r.until(r.now + 20*time.Second) // the robot goes to safe, and stays there
+	r.beats = true
+	r.beat(0)
+	r.until(r.now + time.Minute)
+	r.beats = false
+	for late := r.now + 20*time.Second; r.s.link.Told() && r.now < late; {
+		r.until(r.now + 100*time.Millisecond)
+	}
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "halt"})
+	r.until(r.now + time.Second)
+	r.beats = true
+	r.beat(0)
+	r.until(r.now + 3*time.Second)
+	if shown != schema.LinkUp {
+		t.Errorf("3 s after the link is back, the state shows %s", shown)
+	}
+}
+
 // A fleetd that connects calls a robot lost from which it receives nothing for 10 s.
 func TestNewFleetdGetsHeartbeatsSoon(t *testing.T) {
 	r, beats := atRest(t, schema.RestHeartbeatMS)

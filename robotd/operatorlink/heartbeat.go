@@ -29,6 +29,7 @@ type State struct {
 // told is what the robot has said of the link by its state, events and alerts.
 type told struct {
 	state   schema.LinkState
+	since   time.Duration // since when the link has been that
 	differs time.Duration // since when the link has been worse; 0 = it is not
 	on      Event         // the newest that changed the link
 }
@@ -108,7 +109,7 @@ func (t Step) linkChanged(d decision) {
 	worse := t.told.state == schema.LinkUp || t.told.state == schema.LinkDegraded && d.To == schema.LinkLost
 	switch {
 	case d.To == t.told.state:
-		t.told.differs = 0
+		t.told.since, t.told.differs = t.link.Since, 0
 	case !worse || !t.Indifferent:
 		t.tell()
 	case t.told.differs == 0:
@@ -119,7 +120,7 @@ func (t Step) linkChanged(d decision) {
 // tell makes the robot say what the link is now.
 func (t Step) tell() {
 	from, to := t.told.state, t.link.At
-	t.told.state, t.told.differs = to, 0
+	t.told.state, t.told.since, t.told.differs = to, t.link.Since, 0
 	t.Out.Changed(effect.FlushSoon)
 	switch {
 	case to == schema.LinkLost:
@@ -253,14 +254,18 @@ func (s *State) Asker(client, by string) string {
 }
 
 // Link is the state of the link to the operators in the state document, where policy is what
-// the robot does when it is lost.
+// the robot does when it is lost. While the robot has not said that the link is worse, the document does not either: no message would
+// take that back when the link returns soon.
 func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
 	d := schema.StateLink{
 		State: s.link.At, Since: now.At(s.link.Since), Client: s.link.Client,
 		BudgetMS: s.link.remaining(now.Mono, s.cfg).Milliseconds(),
 		Policy:   policy,
 	}
-	if o := s.link.Outage; o != (Outage{}) {
+	if !s.Told() {
+		d.State, d.Since = s.told.state, now.At(s.told.since)
+	}
+	if o := s.link.Outage; o != (Outage{}) && (o.Over || s.Told()) {
 		d.LastOutage = &schema.LinkOutage{From: now.At(o.From)}
 		if o.Over {
 			d.LastOutage.To = now.At(o.To)
