@@ -133,10 +133,11 @@ func TestRobotOfALostNodeIsStoppedOverItsOtherConnection(t *testing.T) {
 	op.ExpectThat("troupe/v1/robots/r1/presence", func(m brokertest.Message) bool {
 		return strings.Contains(string(m.Payload), `"online"`)
 	})
-	brokertest.Eventually(t, "the robot has a connection for stops", func() bool {
+	brokertest.Eventually(t, "the robot has both connections, and knows of its own", func() bool {
 		open, stops := own.has()
 		openThere, stopsThere := other.has()
-		return strings.Contains(output.text(), "connection=stop") && open+openThere == 2 && stops+stopsThere == 1
+		return strings.Contains(output.text(), "connection=stop") && strings.Contains(output.text(), "mqtt: down -> up") &&
+			open+openThere == 2 && stops+stopsThere == 1
 	})
 	if _, stops := own.has(); stops > 0 { // the name of the robot and the addresses decide at which node it begins
 		own, other = other, own
