@@ -1,0 +1,1 @@
+import{o as e,y as t}from"./language-B_QDHOKJ.js";var n=t();function r({children:t}){return t?(0,n.jsx)(e,{span:!0,display:`block`,size:`xs`,c:`dimmed`,lang:`en`,dir:`auto`,className:`any-text`,"data-testid":`own-sentence`,children:t}):null}export{r as t};

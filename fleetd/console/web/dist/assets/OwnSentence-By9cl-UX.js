@@ -1,1 +1,0 @@
-import{a as e,v as t}from"./language-BolMkjxx.js";var n=t();function r({children:t}){return t?(0,n.jsx)(e,{span:!0,display:`block`,size:`xs`,c:`dimmed`,lang:`en`,dir:`auto`,className:`any-text`,"data-testid":`own-sentence`,children:t}):null}export{r as t};

@@ -1,1 +1,0 @@
-import{i as e,t}from"./terms-Bm1F8JI-.js";function n(){let t=e().ModeID;return e=>t[e]??e}function r(){let n=e().ModeID;return(e,r)=>{let i=t(r?{[e]:r,...n}:n,e);return i.charAt(0).toUpperCase()+i.slice(1)}}export{n,r as t};

@@ -1,0 +1,1 @@
+var e=class{own;constructor(e){this.own=[e]}get newest(){return this.own.at(-1)}write(e){this.own.push(e)}isForeign(e){let t=this.own.lastIndexOf(e);return this.own=t<0?[e]:this.own.slice(t),t<0}};export{e as t};

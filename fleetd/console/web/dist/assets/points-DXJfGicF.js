@@ -1,0 +1,1 @@
+import{c as e,j as t,n,r}from"./createReactComponent-D9kybu3Q.js";function i(i,a=``){return e({queryKey:[`points`,i,a],enabled:i!==``,queryFn:()=>r(n.GET(`/api/v1/robots/{id}/points`,{params:{path:{id:i}}})),placeholderData:(e,n)=>n?.queryKey[1]===i?t(e):void 0})}export{i as t};

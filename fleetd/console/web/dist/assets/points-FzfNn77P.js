@@ -1,1 +1,0 @@
-import{c as e,j as t,n,r}from"./createReactComponent-l4K7HOXX.js";function i(i,a=``){return e({queryKey:[`points`,i,a],enabled:i!==``,queryFn:()=>r(n.GET(`/api/v1/robots/{id}/points`,{params:{path:{id:i}}})),placeholderData:(e,n)=>n?.queryKey[1]===i?t(e):void 0})}export{i as t};

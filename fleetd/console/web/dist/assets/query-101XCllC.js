@@ -1,0 +1,1 @@
+var e=[`who`,`what`,`target`,`via`,`outcome`,`since`,`until`];function t(e){let t={...e};for(let e of[`since`,`until`])t[e]&&(t[e]=new Date(t[e]).toISOString());return t}function n(e,n){return n||e.what?t(e):{...t(e),without:`command control/renew`}}export{n,t as r,e as t};

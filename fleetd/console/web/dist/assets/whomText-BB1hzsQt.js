@@ -1,0 +1,1 @@
+function e(e,t){return e===`--all`?t:/^(-l [^\s=]+=\S+ ?)+$/.test(e)?[...e.matchAll(/-l ([^\s=]+)=(\S+)/g)].map(([,e,t])=>`${e} ${t}`).join(`, `):/(^|\s)-/.test(e)?e:e.split(` `).join(`, `)}export{e as t};
