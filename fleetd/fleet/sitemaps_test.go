@@ -90,7 +90,8 @@ func TestRobotsWithoutASiteHaveAMap(t *testing.T) {
 		w.must("PUT", "/sites/-/map?resolution_m=0.5", "P5 1 1 255\n0", nil)
 		var list api.SiteList
 		w.must("GET", "/sites", nil, &list)
-		if len(list.Sites) != 2 || list.Sites[0].ID != site.None || list.Sites[0].Robots != 1 || list.Sites[0].Map == nil || list.Sites[1].Map != nil {
+		if len(list.Sites) != 2 || list.Sites[0].ID != site.None || list.Sites[0].Robots != 1 || list.Sites[0].Map == nil ||
+			list.Sites[1].Map != nil {
 			t.Errorf("the sites are %+v", list.Sites)
 		}
 		w.must("DELETE", "/sites/-/map", nil, nil)
