@@ -50,6 +50,7 @@ export function WayOut() {
               component={Link}
               size="sm"
               ms="md"
+              underline="always"
               to={`/assign?${new URLSearchParams({ selector: JSON.stringify({ ids: [robot.id] }) })}`}
             >
               {t.anotherStory}

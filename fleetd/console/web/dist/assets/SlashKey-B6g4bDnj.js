@@ -1,0 +1,1 @@
+import{Ft as e}from"./index-Cbiwj7tF.js";import{y as t}from"./language-B_QDHOKJ.js";var n=t(),r=()=>(0,n.jsx)(`span`,{className:`keyboard-only`,"aria-hidden":!0,children:(0,n.jsx)(e,{size:`xs`,children:`/`})});export{r as t};

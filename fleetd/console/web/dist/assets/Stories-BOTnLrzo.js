@@ -1,0 +1,1 @@
+import{t as e}from"./Library-BwUDFiYb.js";import{y as t}from"./language-B_QDHOKJ.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./Library-vbXl-uE5.js";import{y as t}from"./language-B_QDHOKJ.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

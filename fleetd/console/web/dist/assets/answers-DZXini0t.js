@@ -1,1 +1,0 @@
-import{C as e}from"./index-CZXf2ANP.js";function t(t){return[t?.lease?.by||t?.lease?.holder,...(t?.refs??[]).filter(e=>e.kind===`unit`||e.kind===`input`).map(t=>e(`${t.kind} ${t.id}`))].filter(Boolean).join(`, `)}export{t};

@@ -1,0 +1,1 @@
+import{on as e,pn as t}from"./index-Cbiwj7tF.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};

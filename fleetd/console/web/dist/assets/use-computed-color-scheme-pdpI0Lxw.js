@@ -1,1 +1,0 @@
-import{on as e,pn as t}from"./index-CZXf2ANP.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
