@@ -92,7 +92,9 @@ func (r *recorder) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.sent {
-		c.Truncate(min(c.Len(), 100)) // the CONNECT packet stays
+		if connect := c.Bytes(); len(connect) > 1 { // the CONNECT packet stays; it is shorter than 128 bytes
+			c.Truncate(min(c.Len(), 2+int(connect[1])))
+		}
 	}
 }
 

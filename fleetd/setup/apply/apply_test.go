@@ -38,12 +38,13 @@ type server struct {
 func newServer(t *testing.T) *server {
 	s := &server{t: t, folder: t.TempDir(), on: apply.ThisComputer()}
 	s.on.Unit = func(context.Context, string) (apply.Unit, bool) { return apply.Unit{}, false }
+	var held []net.Listener // until each has its port, so that no two have the same one
 	port := func() string {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
+		held = append(held, l)
 		return l.Addr().String()
 	}
 	s.answers = setup.Answers{
@@ -51,6 +52,9 @@ func newServer(t *testing.T) *server {
 		Data: filepath.Join(s.folder, "lib"),
 		HTTP: port(), Robots: port(), BrokerListen: port(), BrokerHTTP: port(), BrokerUsers: []string{"wall observer"},
 	}.Complete()
+	for _, l := range held {
+		_ = l.Close()
+	}
 	if found := s.answers.Problems(); len(found) > 0 {
 		t.Fatal(found)
 	}
