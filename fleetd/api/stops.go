@@ -175,7 +175,13 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	audit.Written(ctx) // when the stop is persisted
 	var t *dispatch.Handle
 	goesOn := context.WithoutCancel(ctx) // also if the client disconnects
-	err = s.Stops.StopAndLatch(goesOn, o, func() { t = s.Dispatcher.SendStop(goesOn, x.Batch, x.Commands) })
+	err = s.Stops.StopAndLatch(goesOn, o, func(live bool) {
+		id := ""
+		if live && o.All { // labels may have changed at a robot, which then does not answer
+			id = o.ID
+		}
+		t = s.Dispatcher.SendStop(goesOn, x.Batch, x.Commands, id)
+	})
 	t.AwaitPersisted()
 	unspooled := err != nil
 	if others := s.Status().Others; !s.Status().Broker.OK {

@@ -43,6 +43,7 @@ const (
 	CancelRequested EventKind = "cancel"    // a client cancels it; once it was sent only the robot can
 	Released        EventKind = "released"  // the latched stop was released; the command must not be sent any more
 	NotSent         EventKind = "unsent"    // the database did not confirm that it was persisted, so it is not sent
+	SentLive        EventKind = "sent_live" // a stop that goes to many robots was published to them all at once, this one among them
 	Shown           EventKind = "shown"     // the robot's state shows it as the newest answered request
 	Turn            EventKind = "turn"      // it waited until enough commands before it were answered, and may be sent now
 )
@@ -107,6 +108,8 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 		c.Queries = 0
 	case Turn:
 		changed = c.countFrom(now)
+	case SentLive:
+		changed = c.send(now, n.Present)
 	case Begin, Wake, RobotOffline:
 	}
 	if !c.State.Final() && c.Shown != nil && !now.Before(c.ShownAt.Add(AnswerGrace)) {
@@ -148,11 +151,7 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 	switch c.State {
 	case Queued, Sent:
 		if due, ok := c.sendDue(present); ok && !now.Before(due) {
-			c.transition(now, SendIt)
-			c.Sends++
-			c.SentAt = now
-			c.Reached = c.Reached || present
-			return Send, true
+			return Send, c.send(now, present)
 		}
 	case Acked, Running, Unknown:
 		due, ok := c.queryDue(present)
@@ -167,6 +166,15 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 		}
 	}
 	return "", changed
+}
+
+// send records that the command is published.
+func (c *Command) send(now time.Time, present bool) (changed bool) {
+	changed = c.transition(now, SendIt)
+	c.Sends++
+	c.SentAt = now
+	c.Reached = c.Reached || present
+	return changed
 }
 
 // Due returns when Step has something to do without another event; false if never.

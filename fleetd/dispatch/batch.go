@@ -29,6 +29,9 @@ type Handle struct {
 	persistedSignal chan struct{} // closed when the database has the batch
 	persisted       bool
 	large           bool // its commands are paced
+
+	live       string    // id of the live stop that its robots answer
+	answeredAt time.Time // by one of them; the dispatcher's
 }
 
 func newHandle(batch command.Batch, commands []command.Command, persisted bool) *Handle {
@@ -113,7 +116,7 @@ const (
 // without; everything else is persisted before it is sent.
 func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*Handle, error) {
 	if stop {
-		t := d.SendStop(context.WithoutCancel(ctx), batch, commands) // a stop goes on if its caller disconnects
+		t := d.SendStop(context.WithoutCancel(ctx), batch, commands, "") // a stop goes on if its caller disconnects
 		t.AwaitPersisted()
 		return t, nil
 	}
@@ -166,18 +169,27 @@ func (d *Dispatcher) own(commands []command.Command) {
 	}
 }
 
-// SendStop sends a stop; it does not wait for the database.
-func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands []command.Command) *Handle {
+// SendStop sends a stop; it does not wait for the database. live is the id of the live stop that was published to all these robots, if one
+// was. In a large fleet that one counts as the first sending: see answersLive.
+func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands []command.Command, live string) *Handle {
 	d.own(commands)
+	if len(commands) < pacedFrom || !answersLive(batch.Verb) {
+		live = ""
+	}
 	var out []command.Command
 	for i, c := range commands {
-		next, effects := command.Step(c, d.deps.Now(), command.Event{Kind: command.Begin, Present: d.deps.Robots.Reachable(c.Robot)})
+		n := command.Event{Kind: command.Begin, Present: d.deps.Robots.Reachable(c.Robot)}
+		if live != "" && n.Present {
+			n.Kind = command.SentLive
+		}
+		next, effects := command.Step(c, d.deps.Now(), n)
 		if slices.Contains(effects, command.Send) {
 			out = append(out, c)
 		}
 		commands[i] = next
 	}
 	t := newHandle(batch, commands, false)
+	t.live = live
 	t.origin = trace.Current(ctx)
 	t.beginSpans()
 	d.post(event{kind: eventBatch, handle: t}) // before it is sent: the answer may come at once

@@ -219,6 +219,9 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 		}
 		return
 	}
+	if c := d.liveStopped(p.robot, id); c != nil {
+		id, p.ack.ID, c.handle.answeredAt = c.ID, &c.ID, now
+	}
 	if !d.isInProgress(p.robot, id) {
 		return // another instance's, final, or not this robot's
 	}

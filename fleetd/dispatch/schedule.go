@@ -19,10 +19,14 @@ func (d *Dispatcher) wakeDue(ctx context.Context, now time.Time) {
 		if c.waits {
 			continue
 		}
-		if due, ok := command.Due(c.Command, d.maySend(c)); ok && !now.Before(due) {
+		due, ok := command.Due(c.Command, d.maySend(c))
+		switch {
+		case ok && !now.Before(due) && c.awaitsLive(now):
+			d.expectAt(now.Add(answersFlow / 2))
+		case ok && !now.Before(due):
 			dues = append(dues, c)
-		} else {
-			d.expect(c)
+		case ok:
+			d.expectAt(due)
 		}
 	}
 	slices.SortFunc(dues, byAge)
@@ -38,7 +42,13 @@ func byAge(a, b *activeCommand) int {
 
 // expect records when a command is due without an event.
 func (d *Dispatcher) expect(c *activeCommand) {
-	if due, ok := command.Due(c.Command, d.maySend(c)); ok && (d.next.IsZero() || due.Before(d.next)) {
+	if due, ok := command.Due(c.Command, d.maySend(c)); ok {
+		d.expectAt(due)
+	}
+}
+
+func (d *Dispatcher) expectAt(due time.Time) {
+	if d.next.IsZero() || due.Before(d.next) {
 		d.next = due
 	}
 }

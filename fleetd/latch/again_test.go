@@ -27,7 +27,7 @@ func TestLiveStopIsPublishedAgainUntilItIsReleased(t *testing.T) {
 		}
 		all := stop.Request{ID: "stop-all", Level: schema.StopStop, All: true, By: "anna", At: time.Now()}
 		one := stop.Request{ID: "stop-one", Level: schema.StopStop, Robots: []string{"r1"}, By: "anna", At: time.Now()}
-		if err := errors.Join(w.StopAndLatch(ctx, all, func() {}), w.StopAndLatch(ctx, one, func() {})); err != nil {
+		if err := errors.Join(w.StopAndLatch(ctx, all, func(bool) {}), w.StopAndLatch(ctx, one, func(bool) {})); err != nil {
 			t.Fatal(err)
 		}
 		w.PublishAgain(ctx, all)

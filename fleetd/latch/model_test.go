@@ -258,7 +258,7 @@ func (w *world) try(sequence string, n int) {
 			own := fmt.Sprintf("own%d-%d", n, i) // each is another one, unlike those of a button
 			ids = append(ids, own)
 			o := stop.Request{ID: own, Level: schema.StopStop, By: "ben", At: time.Now().Truncate(time.Microsecond), All: true}
-			if err := w.StopAndLatch(context.Background(), o, func() {}); err != nil {
+			if err := w.StopAndLatch(context.Background(), o, func(bool) {}); err != nil {
 				w.Error(err)
 			}
 			asked[own] = i + 1

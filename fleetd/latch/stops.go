@@ -186,15 +186,12 @@ func New(d Deps) (*Stops, error) {
 }
 
 // StopAndLatch stops robots and latches the stop: it publishes the live stop if the request is for all
-// robots or by labels, calls send for the commands to single robots, and writes the request to
+// robots or by labels, calls send for the commands to single robots, with whether that live stop is on its way, and writes the request to
 // the disk. The error says that the disk did not accept it; the stop waits for the database
 // all the same.
-func (s *Stops) StopAndLatch(ctx context.Context, o stop.Request, send func()) error {
+func (s *Stops) StopAndLatch(ctx context.Context, o stop.Request, send func(live bool)) error {
 	s.mail.post(func() { s.noteSent(o.ID) }) // before another instance can repeat it
-	if o.All || len(o.Labels) > 0 {
-		s.publishLive(ctx, o)
-	}
-	send()
+	send((o.All || len(o.Labels) > 0) && s.publishLive(ctx, o))
 	e, err := s.append(o)
 	listed := make(chan struct{})
 	s.mail.post(func() {
@@ -218,7 +215,7 @@ func (s *Stops) Close() error { return s.spool.Close() }
 func (s *Stops) PersistNow() { s.mail.post(func() { s.due = true }) }
 
 // publishLive publishes a live stop, which every robot latches that receives it.
-func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
+func (s *Stops) publishLive(ctx context.Context, o stop.Request) (sent bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r := schema.StopRequest{ID: o.ID, Level: o.Level, Labels: o.Labels, By: o.By, Why: o.Why}
@@ -234,6 +231,7 @@ func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
 	if err != nil {
 		s.deps.Log.Error("live stop not sent", "stop", o.ID, "error", err)
 	}
+	return err == nil
 }
 
 // append writes a request to this machine's disk.

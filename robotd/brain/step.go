@@ -41,6 +41,10 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.motionUntil = now.Mono + stepTime
 	}
 	t.link.NoteArrival(now, ev)
+	if beat, ok := ev.(event.Heartbeat); ok && t.changesNothing(beat) {
+		t.toLink(func(l operatorlink.Step) { l.Received(beat) })
+		return t.out
+	}
 	t.sense(ev)
 	t.diagnosis.Check(now, t.safety.At)
 	t.stepSafety()
@@ -254,14 +258,20 @@ func NextTick(s *State, was, now time.Duration) time.Duration {
 }
 
 // restWatch takes the place of watchEvery in NextTickAtRest.
-const restWatch = time.Second
+const restWatch = 2 * time.Second
+
+// idle reports whether the robot may not move, and a mode runs that no handler interrupts, or none.
+func (s *State) idle() bool {
+	phase := s.modes.Mode().Phase
+	return (phase == mode.Ready || phase == mode.Safe) && s.safety.At == schema.SafetyDisabled && s.perform.RunningHandlers() == 0
+}
 
 // NextTickAtRest is NextTick for a process with so many robots that the ticks of those at rest cost the most. While a mode runs and the
-// robot may not move, it watches the link and the time limits of that mode every second, so what these decide comes up to a second
+// robot may not move, it watches the link and the time limits of that mode every two seconds, so what these decide comes up to two seconds
 // later than their time; nothing else is later than with NextTick.
 func NextTickAtRest(s *State, was, now time.Duration) time.Duration {
 	watch := watchEvery
-	if s.modes.Mode().Phase == mode.Ready && s.safety.At == schema.SafetyDisabled && s.perform.RunningHandlers() == 0 {
+	if s.idle() {
 		watch = restWatch
 	}
 	return nextTick(deadline(s, watch), was, now)

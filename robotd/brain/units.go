@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -155,6 +156,13 @@ func (t *step) atRest() bool {
 	still := t.safety.At == schema.SafetyDisabled || t.safety.At == schema.SafetyEStop || t.safety.At == schema.SafetyEnabled &&
 		!t.perform.HasAbilities()
 	return still && !t.performing() && t.manual.Control().At != control.Held && t.link.AcceptsRest(t.now)
+}
+
+// changesNothing reports whether a heartbeat, which comes every second, is in time on a link that is up, at a robot at rest whose
+// time-outs all wait for a tick: then no part but the link has to be asked. In a process with thousands of robots that is half of the work
+// of those at rest.
+func (t *step) changesNothing(ev event.Heartbeat) bool {
+	return t.link.InTime(t.now, ev.Client) && t.idle() && t.atRest() && !t.Pending()
 }
 
 // indifferentToLink reports whether the loss of the link would change nothing of the robot.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"troupe/robotd/brain"
 )
 
 // Counts are how the crowd is doing.
@@ -55,29 +57,38 @@ func (c *Counts) add(d Counts) {
 	}
 }
 
-// count counts the shard's robots.
+// standing is what a robot adds to the counts of its shard now.
+type standing struct {
+	up, away bool
+	brain.Tally
+}
+
+// count counts the shard's robots: those that something has happened to since the last count, which may be a moment ago, anew.
 func (s *shard) count() Counts {
-	c := s.own
-	c.Robots = len(s.robots)
-	for _, r := range s.robots {
-		if r.phase == up {
-			c.Connected++
+	for _, r := range s.touched {
+		now := standing{up: r.phase == up, away: r.state == nil}
+		if r.state != nil {
+			now.Tally = r.state.Tally()
 		}
-		if r.state == nil {
-			c.Away++
-			continue
-		}
-		t := r.state.Tally()
-		for _, one := range []struct {
-			is bool
-			n  *int
-		}{{t.Adopted, &c.Adopted}, {t.Story, &c.Story}, {t.Performing, &c.Performing}, {t.Latched || t.EStop, &c.Stopped}} {
-			if one.is {
-				*one.n++
-			}
+		s.own.stand(r.stood, -1)
+		s.own.stand(now, 1)
+		r.stood, r.touched = now, false
+	}
+	s.touched = s.touched[:0]
+	return s.own
+}
+
+// stand adds a robot, or takes one away.
+func (c *Counts) stand(o standing, by int) {
+	for _, one := range []struct {
+		is bool
+		n  *int
+	}{{o.up, &c.Connected}, {o.away, &c.Away}, {o.Adopted, &c.Adopted}, {o.Story, &c.Story}, {o.Performing, &c.Performing},
+		{o.Latched || o.EStop, &c.Stopped}} {
+		if one.is {
+			*one.n += by
 		}
 	}
-	return c
 }
 
 // Counts counts the robots. It waits for the shards, which answer within a moment.

@@ -26,6 +26,9 @@ type robot struct {
 	n     int // among the robots of the crowd, from 0
 	id    string
 
+	stood   standing // as it is counted
+	touched bool     // since
+
 	inSlot
 
 	journal journal

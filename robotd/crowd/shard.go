@@ -30,9 +30,10 @@ type shard struct {
 	packets  []byte
 	stepping bool // events are being given to a robot
 
-	own    Counts // what is counted since the beginning
-	counts chan chan Counts
-	log    *slog.Logger
+	own     Counts   // as of the last count
+	touched []*robot // whose standing may have changed since
+	counts  chan chan Counts
+	log     *slog.Logger
 }
 
 // A reader that finds a queue full waits, and the broker with it.
@@ -70,8 +71,11 @@ func newShard(c *Crowd, i, of int) *shard {
 		crowd: c, inputs: make(chan input, inputQueue), urgent: make(chan input, urgentQueue), counts: make(chan chan Counts), log: c.cfg.Logger,
 	}
 	for n := i; n < c.cfg.Count; n += of {
-		s.robots = append(s.robots, newRobot(s, n))
+		r := newRobot(s, n)
+		s.robots = append(s.robots, r)
+		s.touch(r)
 	}
+	s.own.Robots = len(s.robots)
 	return s
 }
 
@@ -206,9 +210,19 @@ func (s *shard) call(r *robot, do func()) {
 			s.crowd.totals.fail("a robot crashed")
 			s.stepping = false
 			r.crash()
+			s.touch(r)
 		}
 	}()
 	do()
+	s.touch(r)
+}
+
+// touch has a robot counted anew.
+func (s *shard) touch(r *robot) {
+	if !r.touched {
+		r.touched = true
+		s.touched = append(s.touched, r)
+	}
 }
 
 // totals are counted since the beginning.

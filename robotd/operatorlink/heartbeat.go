@@ -74,6 +74,13 @@ func (t Step) Received(ev event.Heartbeat) {
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
+// InTime reports whether a heartbeat that arrives now changes nothing but when the newest one came: the link is up, and this one is in time
+// and of somebody whose clock is the robot's.
+func (s *State) InTime(now clock.Now, client string) bool {
+	return s.link.At == schema.LinkUp && s.Told() && now.Mono-s.link.LastHeartbeat <= s.cfg.late() && s.clock.Knows(client) &&
+		!s.clock.Differs(client)
+}
+
 // AcceptsRest reports whether the robot may send as few heartbeats as one at rest does: a fleetd is there, and each
 // sender of heartbeats can judge that. One that has just connected first waits for a sign of each robot.
 func (s *State) AcceptsRest(now clock.Now) bool {

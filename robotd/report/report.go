@@ -100,9 +100,10 @@ type heartbeats struct {
 	restlessAt time.Duration // when the robot was last not at rest
 }
 
-// restAfter is how long a robot must have been at rest before it sends fewer heartbeats. It is
-// longer than the time for which a fleetd that connects waits for a sign of each robot.
-const restAfter = 15 * time.Second
+// restAfter is how long a robot must have been at rest before it sends fewer heartbeats. A fleetd that connects waits for a sign of each
+// robot for longer than that; its robots are not at rest for the first 5 s (operatorlink.AcceptsRest), so it gets several. More would be
+// most of the messages while ten thousand robots return at once.
+const restAfter = 5 * time.Second
 
 // laterGather is how long changes are gathered that are minor, see effect.FlushLater: an answer to every robot of a large fleet must
 // not cost a state of each.
