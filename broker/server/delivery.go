@@ -102,6 +102,7 @@ func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 // OnSubscribed ends what OnSubscribe began, and corrects the count of OnACLCheck: a filter is no
 // delivery.
 func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte) {
+	g.fanout.changes.Add(1)
 	if c := connOf(cl); c != nil {
 		c.subscribing.Store(false)
 		for i, code := range granted {
@@ -112,6 +113,9 @@ func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte)
 		}
 	}
 }
+
+// OnUnsubscribed is called for a client that ends, too.
+func (g *guard) OnUnsubscribed(*mqtt.Client, packets.Packet) { g.fanout.changes.Add(1) }
 
 // OnPublishDropped is called when a client's queue is full, on the goroutine of the
 // sender.

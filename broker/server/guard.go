@@ -49,6 +49,7 @@ type guard struct {
 	retained     retainedDocs
 	byUser       retainedByUser
 	stops        keptStops
+	fanout       fanout
 	passwords    *passwords
 
 	maxQueued   int // deliveries in the queue of one client
@@ -79,7 +80,7 @@ func (g *guard) ID() string { return "guard" }
 // about one that is missing here.
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
-		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnUnsubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill,
 		mqtt.OnWillSent,
 		mqtt.OnRetainMessage, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
@@ -224,6 +225,8 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	}
 	g.dropReleasedStops(c, &pk)
 	switch {
+	case row.Kind == schema.TopicFleetHeartbeat && g.fanOut(cl, &pk):
+		return pk, packets.CodeSuccessIgnore
 	case row.Kind == schema.TopicFleetStopCmd && !g.bus:
 		g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
 		g.notifyUndeliveredStop(c, &pk)

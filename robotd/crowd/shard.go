@@ -22,7 +22,8 @@ type shard struct {
 	robots []*robot
 	wheel  wheel
 	inputs chan input
-	urgent chan input // stops and heartbeats of fleetd, which overtake the others
+	urgent chan input // stops, which overtake the others
+	beats  chan input // heartbeats of fleetd, which overtake stops, too: a step for one takes no time
 
 	// Reused by every robot.
 	events   []event.Event
@@ -36,10 +37,12 @@ type shard struct {
 	log     *slog.Logger
 }
 
-// A reader that finds a queue full waits, and the broker with it.
+// A reader that finds a queue full waits, and the broker with it. So that the heartbeat of fleetd does not wait at each robot behind a
+// message for which the shard has no time yet, and seem late to all of them, a queue has room for what a fleet is sent at once.
 const (
-	inputQueue  = 1024
-	urgentQueue = 1024
+	leastQueue  = 1024
+	queuedEach  = 4 // for each robot of the shard
+	urgentsEach = 2
 )
 
 // input is what comes to a robot from outside its shard.
@@ -67,8 +70,10 @@ const (
 )
 
 func newShard(c *Crowd, i, of int) *shard {
+	robots := (c.cfg.Count + of - 1) / of
 	s := &shard{
-		crowd: c, inputs: make(chan input, inputQueue), urgent: make(chan input, urgentQueue), counts: make(chan chan Counts), log: c.cfg.Logger,
+		crowd: c, inputs: make(chan input, max(leastQueue, queuedEach*robots)), urgent: make(chan input, max(leastQueue, urgentsEach*robots)),
+		beats: make(chan input, max(leastQueue, urgentsEach*robots)), counts: make(chan chan Counts), log: c.cfg.Logger,
 	}
 	for n := i; n < c.cfg.Count; n += of {
 		r := newRobot(s, n)
@@ -84,24 +89,28 @@ func (s *shard) now() time.Duration { return time.Since(s.crowd.began) }
 
 // send sends an input to the shard, and reports whether the crowd still runs.
 func (s *shard) send(in input) bool {
-	to := s.inputs
-	if in.do == inPacket && in.kind == packetPublish && s.overtakes(in.topic) {
-		to = s.urgent
-	}
 	select {
-	case to <- in:
+	case s.queueOf(in) <- in:
 		return true
 	case <-s.crowd.ctx.Done():
 		return false
 	}
 }
 
-// overtakes reports whether a message on topic is taken before the others that wait. A robot with a process of its own would take a
-// heartbeat of fleetd at once: here it must not seem late, and the link lost, because messages of all other robots wait before it.
-func (s *shard) overtakes(topic string) bool {
+// queueOf returns the queue for an input. A robot with a process of its own would take a heartbeat of fleetd and a stop at once: here they
+// must not seem late, and the link lost, because messages of all other robots wait before them.
+func (s *shard) queueOf(in input) chan<- input {
+	if in.do != inPacket || in.kind != packetPublish {
+		return s.inputs
+	}
 	ns := s.crowd.cfg.Namespace
-	row, _, ok := ns.Match(topic)
-	return ok && row.Kind == schema.TopicFleetHeartbeat || wire.Urgent(ns, topic)
+	switch row, _, ok := ns.Match(in.topic); {
+	case ok && row.Kind == schema.TopicFleetHeartbeat:
+		return s.beats
+	case wire.Urgent(ns, in.topic):
+		return s.urgent
+	}
+	return s.inputs
 }
 
 // startEvery is the mean pause between the starts of two robots, so that they neither start nor tick at the same moment.
@@ -124,6 +133,8 @@ func (s *shard) run(ctx context.Context) {
 			timer.Reset(max(0, at-s.now()))
 		}
 		select {
+		case in := <-s.beats:
+			s.take(in)
 		case in := <-s.urgent:
 			s.take(in)
 		case in := <-s.inputs:
@@ -153,10 +164,16 @@ func (s *shard) run(ctx context.Context) {
 // atOnce bounds the inputs that are taken, and the robots that are called, before the others get their turn.
 const atOnce = 64
 
-// takeWaiting takes inputs that wait: all urgent ones, and as many others as robots are called between them. Calls of robots that are late
-// become fewer, messages do not.
+// takeWaiting takes inputs that wait: all heartbeats and stops, and as many others as robots are called between them. Calls of robots that
+// are late become fewer, messages do not.
 func (s *shard) takeWaiting() {
 	for n := 0; n < atOnce; {
+		select {
+		case in := <-s.beats:
+			s.take(in)
+			continue
+		default:
+		}
 		select {
 		case in := <-s.urgent:
 			s.take(in)
