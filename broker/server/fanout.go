@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,12 +18,26 @@ import (
 type fanout struct {
 	changes atomic.Int64 // of the subscriptions of all clients
 
-	mu    sync.Mutex
-	lists map[string]receivers // by topic
+	mu      sync.Mutex
+	lists   map[string]receivers // by topic
+	waiting []passing            // until those before them are sent
+	sending bool
 }
 
 // maxFanoutTopics is more than there are instances of fleetd.
 const maxFanoutTopics = 16
+
+// maxPassing is how many messages wait at most. On a busy machine one may take longer than a second to be sent to all, and then the older
+// ones, which say less, are left out.
+const maxPassing = 4
+
+// passing is a message on its way to its receivers.
+type passing struct {
+	from    string // client id
+	topic   string
+	payload []byte
+	to      []receiver
+}
 
 // receivers are those of one topic.
 type receivers struct {
@@ -39,7 +54,8 @@ type receiver struct {
 	noLocal bool // it does not receive what it has sent itself
 }
 
-// fanOut sends a message to all its receivers, and reports whether it did. Otherwise the library has to.
+// fanOut has a message sent to all its receivers, and reports whether it does. Otherwise the library has to. It does not wait until it is
+// sent: a stop may come behind it over the same connection.
 func (g *guard) fanOut(cl *mqtt.Client, pk *packets.Packet) bool {
 	if pk.FixedHeader.Qos > 0 || pk.FixedHeader.Retain || pk.ProtocolVersion == 5 { // it could have properties
 		return false
@@ -48,28 +64,58 @@ func (g *guard) fanOut(cl *mqtt.Client, pk *packets.Packet) bool {
 	if to.library {
 		return false
 	}
-	var encoded [2][]byte // for MQTT 3.1.1 and 5
+	f := &g.fanout
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := passing{cl.ID, strings.Clone(pk.TopicName), bytes.Clone(pk.Payload), to.all} // the session reads the next packet meanwhile
+	if f.waiting = append(f.waiting, m); len(f.waiting) > maxPassing {
+		f.waiting = f.waiting[1:]
+	}
+	if !f.sending {
+		f.sending = true
+		go g.passAll()
+	}
+	return true
+}
+
+// passAll sends what waits, and ends.
+func (g *guard) passAll() {
+	f := &g.fanout
+	for {
+		f.mu.Lock()
+		if len(f.waiting) == 0 {
+			f.sending, f.waiting = false, nil
+			f.mu.Unlock()
+			return
+		}
+		m := f.waiting[0]
+		f.waiting = f.waiting[1:]
+		f.mu.Unlock()
+		g.pass(m)
+	}
+}
+
+// pass sends a message to its receivers.
+func (g *guard) pass(m passing) {
+	encoded := map[byte][]byte{} // by the version of MQTT
 	var messages, sent int64
-	for _, r := range to.all {
-		if r.noLocal && r.id == cl.ID {
+	for _, r := range m.to {
+		if r.noLocal && r.id == m.from {
 			continue
 		}
-		i := 0
-		if r.version == 5 {
-			i = 1
-		}
-		if encoded[i] == nil {
+		if encoded[r.version] == nil {
 			var b bytes.Buffer
-			out := packets.Packet{ProtocolVersion: r.version, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: pk.TopicName,
-				Payload: pk.Payload}
-			if out.PublishEncode(&b) != nil {
-				return false
+			out := packets.Packet{ProtocolVersion: r.version, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: m.topic,
+				Payload: m.payload}
+			if err := out.PublishEncode(&b); err != nil { // the topic came from a packet
+				g.log.Error("message not encoded", "topic", m.topic, "error", err)
+				return
 			}
-			encoded[i] = b.Bytes()
+			encoded[r.version] = b.Bytes()
 		}
-		if r.c.pass(encoded[i]) {
+		if r.c.pass(encoded[r.version]) {
 			messages++
-			sent += int64(len(encoded[i]))
+			sent += int64(len(encoded[r.version]))
 		} else {
 			r.c.tally.dropped.Add(1)
 		}
@@ -78,7 +124,6 @@ func (g *guard) fanOut(cl *mqtt.Client, pk *packets.Packet) bool {
 	atomic.AddInt64(&info.MessagesSent, messages)
 	atomic.AddInt64(&info.PacketsSent, messages)
 	atomic.AddInt64(&info.BytesSent, sent)
-	return true
 }
 
 // receivers returns those of a topic.

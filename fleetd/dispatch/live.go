@@ -13,8 +13,9 @@ import (
 const (
 	// answersFlow is how long after the newest answer to a live stop others are still expected: commands would only delay them.
 	answersFlow = 500 * time.Millisecond
-	// commandsAfter is when those who have not answered by then get the command, even if others still answer.
-	commandsAfter = 8 * time.Second
+	// commandsAfter is when those who have not answered by then get the command, even if others still answer. They have been sent the stop's
+	// document meanwhile, too: on two cores ten thousand robots take 15 s to answer, and a command to each made that 30 s.
+	commandsAfter = 20 * time.Second
 )
 
 // answersLive reports whether a robot's answer to a live stop says the same as the one to the command. To a soft stop it does not: the
