@@ -60,7 +60,10 @@ func measureFleet(ctx context.Context, r *run, size int) error {
 	}
 	a := Arm{Name: fmt.Sprintf("%d robots", size)}
 	f.figure(&a, "adoption", f.adopted, adoptionGoal)
-	f.step("adoption", size, f.adopted)
+	if !r.quick {
+		f.step("adoption", size, f.adopted)
+	}
+	f.step("processor time of adoption", size, cpuOf(f.programs()))
 	m := measure(f.programs()...)
 	for _, part := range []func(context.Context, *Arm) error{f.list, f.plan} {
 		if err := f.awaitCalm(ctx); err != nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
 	"troupe/deploy/launch"
 )
 
@@ -84,6 +86,14 @@ func childrenOf() map[int][]int {
 		}
 	}
 	return children
+}
+
+// cpuOf is the processor time that programs have used since they began.
+func cpuOf(programs []*launch.Program) (sum time.Duration) {
+	for _, p := range programs {
+		sum += time.Duration(usageOf(p.PID).cpuSeconds * float64(time.Second))
+	}
+	return sum
 }
 
 // Use is what a program used during something.
