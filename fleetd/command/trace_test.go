@@ -45,7 +45,7 @@ func (d *driver) play(line string) string {
 	}
 	n := Event{Kind: EventKind(word)}
 	switch n.Kind {
-	case Begin:
+	case Begin, SentLive:
 		d.c = newCommand(d.t, words[0])
 		d.present = words[1] == "present"
 	case RobotOnline:

@@ -70,6 +70,7 @@ type Dispatcher struct {
 
 	released releasedStops // within releaseInterest
 	next     time.Time     // when a command may be due; zero = never
+	early    earlyAnswers
 	pace     pace
 }
 
@@ -161,6 +162,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		d.readAhead(ctx, d.deps.Now())
 		d.giveTurns(ctx)
 		d.forgetBurst()
+		d.forgetEarly(d.deps.Now())
 		d.inProgress.Store(int64(len(d.open)))
 		changed := d.changed()
 		saved := d.save(ctx)
@@ -223,6 +225,7 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 		id, p.ack.ID, c.handle.answeredAt = c.ID, &c.ID, now
 	}
 	if !d.isInProgress(p.robot, id) {
+		d.keepEarly(now, p)
 		return // another instance's, final, or not this robot's
 	}
 	traceAnswer(d.open[id].span, d.open[id].Verb, p.ack)

@@ -102,6 +102,7 @@ func (d *Dispatcher) take(ctx context.Context) {
 		switch p.kind {
 		case eventBatch:
 			d.begin(ctx, now, p.handle)
+			d.takeEarly(ctx, now, p.handle)
 		case eventAnswer:
 			d.answer(ctx, now, p)
 		case eventShown:

@@ -92,6 +92,9 @@ func (d *Dispatcher) sleepTime(now time.Time, saved bool) time.Duration {
 	if !saved {
 		wait = saveAgain
 	}
+	if len(d.early.answers) > 0 {
+		wait = min(wait, max(minSleep, d.early.since.Add(earlyFor).Sub(now)))
+	}
 	if !d.others.next.IsZero() {
 		wait = min(wait, max(minSleep, d.others.next.Sub(now)))
 	}
