@@ -33,7 +33,6 @@ var notInTraces = map[string]string{
 	"state.truncated":             "TestOversizedDocumentIsReducedByRules",
 	"modes.truncated":             "TestLastReductionStepAlwaysFits of robotd/report",
 	"modes.modes.params.one_of":   "a parameter of words, which no mode of this robot has",
-	"heartbeat.next_ms":           "TestHeartbeatsAreRareOnlyAtRest",
 	"heartbeat.clock.offset_ms":   "the tests of robotd/operatorlink, whose robot has another clock",
 }
 
