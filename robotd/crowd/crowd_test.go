@@ -385,6 +385,58 @@ func TestScenarioHappens(t *testing.T) {
 	}
 }
 
+// TestCountsAreThoseOfAllRobots compares the counts, for which only robots are looked at to which something has happened, with a look at
+// all.
+func TestCountsAreThoseOfAllRobots(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		const n = 40
+		s := newStand(t)
+		goesOn := map[schema.ModeID]schema.LinkLoss{"ato": schema.LinkLossContinue}
+		s.start(Config{Count: n, LinkLoss: goesOn, Scenario: Scenario{Performing: 0.5, Churn: Rate{60, 5 * time.Second},
+			LinkLoss: Rate{60, 5 * time.Second}}})
+		s.assign(1, ids(n)...)
+		var most Counts
+		for i := range 240 {
+			switch i {
+			case 60: // the robot crashes in a step
+				r := s.crowd.robot(0)
+				r.shard.send(input{r: r, do: inDo, fn: func(*robot) { panic("test") }})
+			case 160:
+				s.op.Publish("troupe/v1/fleet/cmd/op1/stop", `{"id":"all"}`)
+			}
+			time.Sleep(250 * time.Millisecond)
+			for _, sh := range s.crowd.shards {
+				done := make(chan struct{})
+				sh.send(input{do: inDo, fn: func(*robot) {
+					defer close(done)
+					want := sh.own
+					want.Connected, want.Away, want.Adopted, want.Story, want.Performing, want.Stopped = 0, 0, 0, 0, 0, 0
+					for _, r := range sh.robots {
+						is := standing{up: r.phase == up, away: r.state == nil}
+						if r.state != nil {
+							is.Tally = r.state.Tally()
+						}
+						want.stand(is, 1)
+					}
+					if got := sh.count(); got.String() != want.String() {
+						t.Errorf("after %d rounds\n%v, and of all robots\n%v", i, got, want)
+					}
+				}})
+				<-done
+			}
+			c := s.crowd.Counts()
+			most.Connected, most.Away, most.Adopted = max(most.Connected, c.Connected), max(most.Away, c.Away), max(most.Adopted, c.Adopted)
+			most.Story, most.Performing, most.Stopped = max(most.Story, c.Story), max(most.Performing, c.Performing), max(most.Stopped, c.Stopped)
+			if c.Robots != n {
+				t.Fatalf("%d robots are counted", c.Robots)
+			}
+		}
+		if most.Connected == 0 || most.Away == 0 || most.Adopted == 0 || most.Story == 0 || most.Performing == 0 || most.Stopped == 0 {
+			t.Errorf("not everything has happened: %v", most)
+		}
+	})
+}
+
 func TestRobotsOfACrowdSayThatTheyAreSimulated(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
