@@ -266,9 +266,9 @@ func (s *State) idle() bool {
 	return (phase == mode.Ready || phase == mode.Safe) && s.safety.At == schema.SafetyDisabled && s.perform.RunningHandlers() == 0
 }
 
-// NextTickAtRest is NextTick for a process with so many robots that the ticks of those at rest cost the most. While a mode runs and the
-// robot may not move, it watches the link and the time limits of that mode every two seconds, so what these decide comes up to two seconds
-// later than their time; nothing else is later than with NextTick.
+// NextTickAtRest is NextTick for a process with so many robots that the ticks of those at rest cost the most. While the
+// robot is idle, it watches the link and the time limits of its mode every two seconds, so what these decide comes up to two seconds later
+// than their time; nothing else is later than with NextTick.
 func NextTickAtRest(s *State, was, now time.Duration) time.Duration {
 	watch := watchEvery
 	if s.idle() {

@@ -162,7 +162,7 @@ func (t *step) atRest() bool {
 // time-outs all wait for a tick: then no part but the link has to be asked. In a process with thousands of robots that is half of the work
 // of those at rest.
 func (t *step) changesNothing(ev event.Heartbeat) bool {
-	return t.link.InTime(t.now, ev.Client) && t.idle() && t.atRest() && !t.Pending()
+	return t.link.InTime(t.now, ev) && t.idle() && t.atRest() && !t.Pending()
 }
 
 // indifferentToLink reports whether the loss of the link would change nothing of the robot.

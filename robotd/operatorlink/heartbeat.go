@@ -61,7 +61,7 @@ func (t Step) Received(ev event.Heartbeat) {
 	t.linkChanged(t.link.heartbeat(t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
 		t.pageBeatAt = t.Now.Mono
-	} else if ev.Beat.MaxHeartbeatMS < schema.RestHeartbeatMS || !ev.FromConsole && !t.senders.hasSession(ev.Beat.Session) {
+	} else if t.hasty(ev) {
 		t.hastyAt = t.Now.Mono
 	}
 	if ev.FromConsole {
@@ -74,11 +74,17 @@ func (t Step) Received(ev event.Heartbeat) {
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
+// hasty reports whether the sender of a heartbeat needs more heartbeats of the robot than one at rest sends, as a fleetd that has just
+// started does.
+func (s *State) hasty(ev event.Heartbeat) bool {
+	return ev.Beat.MaxHeartbeatMS < schema.RestHeartbeatMS || !ev.FromConsole && !s.senders.hasSession(ev.Beat.Session)
+}
+
 // InTime reports whether a heartbeat that arrives now changes nothing but when the newest one came: the link is up, and this one is in time
-// and of somebody whose clock is the robot's.
-func (s *State) InTime(now clock.Now, client string) bool {
-	return s.link.At == schema.LinkUp && s.Told() && now.Mono-s.link.LastHeartbeat <= s.cfg.late() && s.clock.Knows(client) &&
-		!s.clock.Differs(client)
+// and of somebody whose clock is the robot's, and who accepts few heartbeats of it.
+func (s *State) InTime(now clock.Now, ev event.Heartbeat) bool {
+	return s.link.At == schema.LinkUp && s.Told() && now.Mono-s.link.LastHeartbeat <= s.cfg.late() && s.clock.Knows(ev.Client) &&
+		!s.clock.Differs(ev.Client) && !s.hasty(ev)
 }
 
 // AcceptsRest reports whether the robot may send as few heartbeats as one at rest does: a fleetd is there, and each
