@@ -114,9 +114,6 @@ func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte)
 	}
 }
 
-// OnUnsubscribed is called for a client that ends, too.
-func (g *guard) OnUnsubscribed(*mqtt.Client, packets.Packet) { g.fanout.changes.Add(1) }
-
 // OnPublishDropped is called when a client's queue is full, on the goroutine of the
 // sender.
 func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {

@@ -2,9 +2,6 @@ package server
 
 import (
 	"bytes"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -24,51 +21,45 @@ type fanout struct {
 	sending bool
 }
 
-// maxFanoutTopics is more than there are instances of fleetd.
-const maxFanoutTopics = 16
-
-// maxPassing is how many messages wait at most. On a busy machine one may take longer than a second to be sent to all, and then the older
-// ones, which say less, are left out.
-const maxPassing = 4
-
-// passing is a message on its way to its receivers.
-type passing struct {
-	from    string // client id
-	topic   string
-	payload []byte
-	to      []receiver
-}
+const (
+	// maxFanoutTopics is more than there are instances of fleetd.
+	maxFanoutTopics = 16
+	// maxPassing is how many messages wait at most. On a busy machine one may take longer than a second to be sent to all, and then the
+	// older ones, which say less, are left out.
+	maxPassing = 4
+	// maxPassed bounds the bytes that wait for a client beside its queue.
+	maxPassed = 4 << 10
+)
 
 // receivers are those of one topic.
 type receivers struct {
-	asOf int64 // fanout.changes
-	all  []receiver
-	// library: somebody's subscription is of a kind that only the library serves: shared, inside the process, or with an identifier.
-	library bool
+	asOf    int64 // fanout.changes
+	all     []*conn
+	library bool // somebody's subscription is shared, or inside the process, and only the library serves it
 }
 
-type receiver struct {
-	id      string
-	c       *conn
-	version byte // of MQTT
-	noLocal bool // it does not receive what it has sent itself
+// passing is an encoded message on its way to its receivers.
+type passing struct {
+	packet []byte
+	to     []*conn
 }
 
 // fanOut has a message sent to all its receivers, and reports whether it does. Otherwise the library has to. It does not wait until it is
 // sent: a stop may come behind it over the same connection.
-func (g *guard) fanOut(cl *mqtt.Client, pk *packets.Packet) bool {
-	if pk.FixedHeader.Qos > 0 || pk.FixedHeader.Retain || pk.ProtocolVersion == 5 { // it could have properties
+func (g *guard) fanOut(pk *packets.Packet) bool {
+	if pk.FixedHeader.Qos > 0 || pk.FixedHeader.Retain {
 		return false
 	}
 	to := g.receivers(pk.TopicName)
-	if to.library {
+	var b bytes.Buffer
+	out := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: pk.TopicName, Payload: pk.Payload}
+	if to.library || out.PublishEncode(&b) != nil {
 		return false
 	}
 	f := &g.fanout
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := passing{cl.ID, strings.Clone(pk.TopicName), bytes.Clone(pk.Payload), to.all} // the session reads the next packet meanwhile
-	if f.waiting = append(f.waiting, m); len(f.waiting) > maxPassing {
+	if f.waiting = append(f.waiting, passing{b.Bytes(), to.all}); len(f.waiting) > maxPassing {
 		f.waiting = f.waiting[1:]
 	}
 	if !f.sending {
@@ -76,6 +67,36 @@ func (g *guard) fanOut(cl *mqtt.Client, pk *packets.Packet) bool {
 		go g.passAll()
 	}
 	return true
+}
+
+// receivers returns those of a topic.
+func (g *guard) receivers(topic string) receivers {
+	f := &g.fanout
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.changes.Load() // before the search: a change meanwhile makes the list an old one
+	if known, ok := f.lists[topic]; ok && known.asOf == now {
+		return known
+	}
+	found := g.srv.Topics.Subscribers(topic)
+	list := receivers{asOf: now, library: len(found.Shared) > 0 || len(found.InlineSubscriptions) > 0}
+	for id := range found.Subscriptions {
+		cl, connected := g.srv.Clients.Get(id)
+		if !connected {
+			continue
+		}
+		c := connOf(cl)
+		if c == nil {
+			list.library = true
+		} else if who := c.client.Load(); who != nil && who.rights.MayRead(topic) {
+			list.all = append(list.all, c)
+		}
+	}
+	if f.lists == nil || len(f.lists) >= maxFanoutTopics {
+		f.lists = map[string]receivers{}
+	}
+	f.lists[topic] = list
+	return list
 }
 
 // passAll sends what waits, and ends.
@@ -91,77 +112,23 @@ func (g *guard) passAll() {
 		m := f.waiting[0]
 		f.waiting = f.waiting[1:]
 		f.mu.Unlock()
-		g.pass(m)
-	}
-}
-
-// pass sends a message to its receivers.
-func (g *guard) pass(m passing) {
-	encoded := map[byte][]byte{} // by the version of MQTT
-	var messages, sent int64
-	for _, r := range m.to {
-		if r.noLocal && r.id == m.from {
-			continue
-		}
-		if encoded[r.version] == nil {
-			var b bytes.Buffer
-			out := packets.Packet{ProtocolVersion: r.version, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: m.topic,
-				Payload: m.payload}
-			if err := out.PublishEncode(&b); err != nil { // the topic came from a packet
-				g.log.Error("message not encoded", "topic", m.topic, "error", err)
-				return
+		var messages int64
+		for _, c := range m.to {
+			if c.pass(m.packet) {
+				messages++
+			} else {
+				c.tally.dropped.Add(1)
 			}
-			encoded[r.version] = b.Bytes()
 		}
-		if r.c.pass(encoded[r.version]) {
-			messages++
-			sent += int64(len(encoded[r.version]))
-		} else {
-			r.c.tally.dropped.Add(1)
-		}
+		info := g.srv.Info
+		atomic.AddInt64(&info.MessagesSent, messages)
+		atomic.AddInt64(&info.PacketsSent, messages)
+		atomic.AddInt64(&info.BytesSent, messages*int64(len(m.packet)))
 	}
-	info := g.srv.Info
-	atomic.AddInt64(&info.MessagesSent, messages)
-	atomic.AddInt64(&info.PacketsSent, messages)
-	atomic.AddInt64(&info.BytesSent, sent)
 }
 
-// receivers returns those of a topic.
-func (g *guard) receivers(topic string) receivers {
-	f := &g.fanout
-	now := f.changes.Load() // before the search: a change meanwhile makes the list an old one
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if known, ok := f.lists[topic]; ok && known.asOf == now {
-		return known
-	}
-	found := g.srv.Topics.Subscribers(topic)
-	list := receivers{asOf: now, library: len(found.Shared) > 0 || len(found.InlineSubscriptions) > 0}
-	for id, sub := range found.Subscriptions {
-		cl, ok := g.srv.Clients.Get(id)
-		if !ok {
-			continue
-		}
-		c := connOf(cl)
-		version := cl.Properties.ProtocolVersion
-		identified := slices.ContainsFunc(slices.Collect(maps.Values(sub.Identifiers)), func(n int) bool { return n > 0 })
-		if c == nil || version == 5 && (identified || cl.Properties.Props.TopicAliasMaximum > 0) {
-			list.library = true
-			break
-		}
-		if who := c.client.Load(); who != nil && who.rights.MayRead(topic) {
-			list.all = append(list.all, receiver{id, c, version, sub.NoLocal})
-		}
-	}
-	if f.lists == nil || len(f.lists) >= maxFanoutTopics {
-		f.lists = map[string]receivers{}
-	}
-	f.lists[topic] = list
-	return list
-}
-
-// maxPassed bounds the bytes that wait for a client beside its queue. What is beyond it is a heartbeat of which a newer one comes.
-const maxPassed = 4 << 10
+// OnUnsubscribed is called for a client that ends, too.
+func (g *guard) OnUnsubscribed(*mqtt.Client, packets.Packet) { g.fanout.changes.Add(1) }
 
 // pass sends an encoded packet beside the client's queue. It does not block: a client that does not read waits for itself.
 func (c *conn) pass(packet []byte) bool {

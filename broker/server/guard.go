@@ -225,7 +225,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	}
 	g.dropReleasedStops(c, &pk)
 	switch {
-	case row.Kind == schema.TopicFleetHeartbeat && g.fanOut(cl, &pk):
+	case row.Kind == schema.TopicFleetHeartbeat && g.fanOut(&pk):
 		return pk, packets.CodeSuccessIgnore
 	case row.Kind == schema.TopicFleetStopCmd && !g.bus:
 		g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
