@@ -10,8 +10,8 @@ import (
 )
 
 // The heartbeat of fleetd goes to every robot each second: with ten thousand robots at rest it is nine tenths of what the broker sends.
-// For each of them the library would search the subscriptions, copy the packet for each receiver, and encode each copy. So these messages,
-// which are of QoS 0 and never retained, go past it: they are encoded once, and their receivers are remembered until a subscription changes.
+// For each of them the library would search the subscriptions, copy the packet for each receiver, and encode each copy. So these, which
+// are of QoS 0 and never retained, go past it: they are encoded once, and their receivers are remembered until a subscription changes.
 type fanout struct {
 	changes atomic.Int64 // of the subscriptions of all clients
 

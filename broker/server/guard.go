@@ -80,8 +80,8 @@ func (g *guard) ID() string { return "guard" }
 // about one that is missing here.
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
-		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnUnsubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill,
-		mqtt.OnWillSent,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnUnsubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish,
+		mqtt.OnWill, mqtt.OnWillSent,
 		mqtt.OnRetainMessage, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
