@@ -3,16 +3,12 @@ package brain
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"pgregory.net/rapid"
-
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
@@ -248,7 +244,6 @@ func TestHeartbeatInTimeAtRestCostsNoStep(t *testing.T) {
 		{"late", func(*rig) {}, 1600 * time.Millisecond, "fleetd", true},
 		{"another fleetd", func(*rig) {}, time.Second, "fleetd-b", true},
 		{"fleetd has restarted", func(*rig) {}, time.Second, "fleetd anew", true},
-		{"the link is not up", func(r *rig) { r.until(r.now + 5*time.Second); r.beat(0); r.until(r.now) }, time.Second, "fleetd", true},
 		{"the robot may move", func(r *rig) {
 			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 		}, time.Second, "fleetd", true},
@@ -292,97 +287,4 @@ func lastBeat(r *rig) time.Duration {
 	now := r.wall()
 	r.s.link.Fill(&h, now)
 	return now.Mono - time.Duration(h.Link.FleetAgeMS)*time.Millisecond
-}
-
-// TestRobotAtRestPublishesTheSameWithoutWholeSteps compares two robots to which the same happens. One of them makes a whole step at every
-// heartbeat.
-func TestRobotAtRestPublishesTheSameWithoutWholeSteps(t *testing.T) {
-	whole := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		var robots [2]*rig
-		var documents [2]map[schema.TopicKind]string
-		for i := range robots {
-			r, documentsOf := newRig(rt), map[schema.TopicKind]string{}
-			r.sent = func(p effect.Publish) {
-				if p.Topic != schema.TopicHeartbeat { // it shows the link at its own moment
-					documentsOf[p.Topic] = untimed(rt, p)
-				}
-			}
-			robots[i], documents[i] = r, documentsOf
-			r.accepts, r.beats = schema.RestHeartbeatMS, true
-			r.bootConnected("s")
-			r.beat(0)
-		}
-		robots[1].watch = func(ev event.Event, effects []effect.Effect) {
-			if _, beat := ev.(event.Heartbeat); beat && len(effects) == 0 {
-				whole++
-				robots[1].soon(0, event.Follow{})
-			}
-		}
-		for range rapid.IntRange(1, 8).Draw(rt, "events") {
-			do := rapid.SampledFrom([]string{"safety/enable", "safety/stop", "safety/halt", "safety/reset", "mode/set mnl", "mode/set ato",
-				"control/acquire", "control/release", "sys/ping", "fleetd", "fleetd", "connection", "restarted"}).Draw(rt, "what")
-			lasts := time.Duration(rapid.IntRange(0, 25_000).Draw(rt, "ms")) * time.Millisecond
-			for _, r := range robots {
-				switch verb, payload, _ := strings.Cut(do, " "); do {
-				case "fleetd":
-					if r.beats = !r.beats; r.beats {
-						r.beat(0)
-					}
-				case "connection":
-					r.give(event.Disconnected{})
-					r.give(event.Connected{Session: fmt.Sprint("s", r.now)})
-				case "restarted":
-					r.give(event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now), Session: "new", Seq: 1,
-						MaxHeartbeatMS: schema.RestHeartbeatMS}})
-				default:
-					group, name, _ := strings.Cut(verb, "/")
-					r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
-				}
-				r.until(r.now + lasts)
-			}
-		}
-		for _, r := range robots {
-			r.until(r.now + 3*time.Second)
-			r.give(event.Command{Client: "op1", Group: "sys", Verb: "resync"})
-			r.until(r.now + time.Second)
-		}
-		for topic := range maps.Keys(documents[0]) {
-			if one, other := documents[0][topic], documents[1][topic]; one != other {
-				rt.Fatalf("%s without whole steps:\n%s\nand with them:\n%s", topic, one, other)
-			}
-		}
-	})
-	if whole == 0 {
-		t.Error("no heartbeat was taken without a whole step")
-	}
-}
-
-// untimed is a document without the numbers and times that say when it was made.
-func untimed(t rapid.TB, p effect.Publish) string {
-	var v any
-	if err := json.Unmarshal(p.Payload, &v); err != nil {
-		t.Fatalf("%s: %v", p.Payload, err)
-	}
-	var strip func(v any)
-	strip = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			maps.DeleteFunc(v, func(key string, below any) bool {
-				strip(below)
-				return slices.Contains([]string{"ts", "since", "at", "from", "to", "seq", "n"}, key) || strings.HasSuffix(key, "_ms") ||
-					strings.HasSuffix(key, "_seq") || strings.HasSuffix(key, "_rev") || strings.HasSuffix(key, "_at")
-			})
-		case []any:
-			for _, below := range v {
-				strip(below)
-			}
-		}
-	}
-	strip(v)
-	text, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
