@@ -159,8 +159,7 @@ func (t *step) atRest() bool {
 }
 
 // changesNothing reports whether a heartbeat, which comes every second, is in time on a link that is up, at a robot at rest whose
-// time-outs all wait for a tick: then no part but the link has to be asked. In a process with thousands of robots that is half of the work
-// of those at rest.
+// time-outs all wait for a tick: then no part but the link has to be asked, which saves a process with thousands of robots much work.
 func (t *step) changesNothing(ev event.Heartbeat) bool {
 	return t.link.InTime(t.now, ev) && t.idle() && t.atRest() && !t.Pending()
 }
