@@ -65,7 +65,11 @@ type robot struct {
 	probed     bool          // the presence was published to see whether anything comes
 	renewAt    time.Duration
 
-	// What the scenario does to it.
+	scripted
+}
+
+// scripted is what the scenario does to a robot.
+type scripted struct {
 	slowBy   time.Duration // each input waits so long
 	stallEnd time.Duration // 0 = it does not stall
 	held     []heldInput
