@@ -141,7 +141,7 @@ func (c *conn) pass(packet []byte) bool {
 	}
 	u.bytes = append(u.bytes, packet...)
 	u.mu.Unlock()
-	if waiting == 0 { // else whoever wrote that sends this, too
+	if waiting == 0 { // otherwise the goroutine that wrote those bytes sends these with them
 		go func() { _ = c.send() }()
 	}
 	return true
