@@ -204,11 +204,13 @@ func (r *run) storedIn(ctx context.Context, size int, name, database string, pro
 	if err := sleep(ctx, settling); err != nil {
 		return err
 	}
-	var took []time.Duration
+	var took, cpu []time.Duration
 	stored := func(ctx context.Context) (sample, error) {
+		m := measure(f.programs()...)
 		s, err := f.commandAll(ctx)
 		if err == nil && s.lost == 0 {
-			took = append(took, s.took)
+			err = sleep(ctx, commandPause) // what follows from the answers is of the round, too
+			took, cpu = append(took, s.took), append(cpu, m.cpu())
 		}
 		return s, err
 	}
@@ -224,7 +226,10 @@ func (r *run) storedIn(ctx context.Context, size int, name, database string, pro
 	if len(took) == 0 {
 		return fmt.Errorf("%w: no request to %d robots was answered by all of them", errLost, size)
 	}
-	r.step("commands answered and stored in "+name, size, took...)
+	if !r.quick { // a quick run may run beside other work
+		r.step("commands answered and stored in "+name, size, took...)
+	}
+	r.step("processor time of commands stored in "+name, size, cpu...)
 	return nil
 }
 

@@ -80,9 +80,7 @@ func (f *fleet) stopAll(ctx context.Context) (o stopRound, err error) {
 	if err == nil {
 		err = sleep(ctx, afterwards)
 	}
-	for _, u := range m.uses() {
-		o.cpu += time.Duration(u.CPUSeconds * float64(time.Second))
-	}
+	o.cpu = m.cpu()
 	return o, err
 }
 

@@ -136,6 +136,14 @@ func (m *meter) uses() (out []Use) {
 	return out
 }
 
+// cpu is the processor time that the programs have used since measure.
+func (m *meter) cpu() (sum time.Duration) {
+	for _, u := range m.uses() {
+		sum += time.Duration(u.CPUSeconds * float64(time.Second))
+	}
+	return sum
+}
+
 // addUses adds what the same programs used later.
 func addUses(sum, more []Use) []Use {
 	if sum == nil {
