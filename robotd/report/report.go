@@ -171,7 +171,8 @@ func (s *State) due() time.Duration {
 	if s.beats.rested {
 		return s.state.publishedAt + s.cfg.RestInterval
 	}
-	return s.state.publishedAt + s.cfg.StateInterval
+	// The heartbeat that ends a rest makes the state due, perhaps overdue: it does not come in the same step, which is over with the state.
+	return max(s.state.publishedAt+s.cfg.StateInterval, s.beats.sentAt+s.cfg.Gather)
 }
 
 // NextState counts the next state; urgent reports whether it is published at once, without gathering
