@@ -90,8 +90,10 @@ func (t Step) Saved(ev event.ContentSaved) {
 	t.stepSet(ev.Kind, in)
 }
 
-// applyDelivery carries out the effects of a delivery.
+// applyDelivery carries out the effects of a delivery. A phase that is over within the same step is in the log only: nobody could
+// see its report before the next one replaced it.
 func (t Step) applyDelivery(k sign.Kind, effects []delivery.Effect) {
+	var newest *delivery.PublishReport
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:
@@ -110,8 +112,11 @@ func (t Step) applyDelivery(k sign.Kind, effects []delivery.Effect) {
 					Detail: e.Report.Detail})
 			}
 			t.damagedAlert(k, e.Report)
-			t.report(k, e.Report)
+			newest = &e
 		}
+	}
+	if newest != nil {
+		t.report(k, newest.Report)
 	}
 }
 
