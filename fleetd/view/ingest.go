@@ -61,9 +61,11 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		s.LastRequest, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
 	case schema.TopicModes:
 		doc, ps := schema.Decode[schema.Modes](m.Payload)
+		v.shared.modes(&doc)
 		problems, do = ps, func(e *entry) { e.modes = &doc }
 	case schema.TopicCaps:
 		doc, ps := schema.Decode[schema.Caps](m.Payload)
+		v.shared.caps(&doc)
 		problems, do = ps, func(e *entry) { e.caps = &doc }
 	case schema.TopicActs:
 		doc, ps := schema.Decode[schema.Acts](m.Payload)

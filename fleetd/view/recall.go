@@ -13,7 +13,7 @@ func (v *View) LoadDocument(d store.Document) {
 		if _, newer := e.documents[d.Kind]; newer {
 			return
 		}
-		if e.recall(d) {
+		if e.recall(d, &v.shared) {
 			e.documents[d.Kind] = d
 			e.noteReportedRevs(v.fleetID, d.Kind, d.Body)
 		}
@@ -21,16 +21,16 @@ func (v *View) LoadDocument(d store.Document) {
 }
 
 // recall decodes a document of the database. It ignores one in an older format.
-func (e *entry) recall(d store.Document) bool {
+func (e *entry) recall(d store.Document, shared *sharedParts) bool {
 	switch d.Kind {
 	case schema.TopicPresence:
 		return recall(d, func(v *schema.Presence) { e.facts = presence.Facts{}.ApplyPresence(*v, true, d.ReceivedAt) })
 	case schema.TopicState:
 		return recall(d, func(v *schema.State) { e.state, e.stateAt = v, d.ReceivedAt })
 	case schema.TopicModes:
-		return recall(d, func(v *schema.Modes) { e.modes = v })
+		return recall(d, func(v *schema.Modes) { shared.modes(v); e.modes = v })
 	case schema.TopicCaps:
-		return recall(d, func(v *schema.Caps) { e.caps = v })
+		return recall(d, func(v *schema.Caps) { shared.caps(v); e.caps = v })
 	case schema.TopicActs:
 		return recall(d, func(v *schema.Acts) { e.acts = v })
 	case schema.TopicReportedStory:

@@ -29,6 +29,7 @@ type View struct {
 	feeds   map[*Feed]struct{}
 	sent    latency
 	clients clients
+	shared  sharedParts // has its own lock
 
 	reads          atomic.Int64 // of robots' rows, numbered in the order in which they began
 	reloaded       int64        // the newest read of all robots
