@@ -69,6 +69,7 @@ proof: $(proof) ## prove everything: before a release, and after a change of bro
 	@$(MAKE) --no-print-directory worlds WORLDS=10000
 	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory bench-quick OUT=.cache/bench/quick.json
 	@$(MAKE) --no-print-directory release-trial
 	@[ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory full-disk install-trial ROBOTS=20
 

@@ -4,6 +4,7 @@
 //
 //	proof shard                print the shard
 //	proof plan                 print what a run executes, and why
+//	proof growth               succeed if the shard runs make bench-quick
 //	proof test [-run=T PKG]    execute it and print the events of go test -json
 //	proof quick                print the packages that a change reaches
 //	proof list                 print the tests of each shard and compare all of them with those that exist
@@ -33,7 +34,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|race-flags|time|times|passed|record")
+		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|growth|test|quick|list|race-flags|time|times|passed|record")
 		os.Exit(2)
 	}
 	status, err := command(os.Args[1], os.Args[2:])
@@ -103,6 +104,10 @@ func command(name string, args []string) (status int, err error) {
 		fmt.Println(p.shard)
 	case "plan":
 		p.print(os.Stdout)
+	case "growth":
+		if !p.shard.Has(growthShard) {
+			return 1, nil
+		}
 	case "quick":
 		for _, f := range reachedBy(changedNow(folders), folders) {
 			fmt.Println("./" + f)
@@ -181,6 +186,9 @@ func (p plan) print(out io.Writer) {
 			fmt.Fprintf(out, ", but %s", r.skip)
 		}
 		fmt.Fprintln(out)
+	}
+	if p.shard.Has(growthShard) {
+		fmt.Fprintln(out, "     make bench-quick: whether something takes longer than its number of robots says")
 	}
 	if !p.all { // otherwise they have one reason
 		for _, f := range p.raced {

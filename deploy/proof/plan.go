@@ -62,6 +62,9 @@ const raceDemo = 1
 // the rest: their fleetd runs as programs, each of which would start with it.
 var apart = map[string]string{"fleetd/cli": "^TestScripts$"}
 
+// growthShard is the shard that runs make bench-quick, too: whether something takes longer than its number of robots says.
+const growthShard = 3
+
 // longProperties is how many cases of a property are checked in the packages whose turn it is.
 const longProperties = 300
 

@@ -165,3 +165,17 @@ func TestGrowthOfATargetIsNamedOnAnyMachine(t *testing.T) {
 		t.Errorf("the report does not say how fast the machine is:\n%s", out.String())
 	}
 }
+
+func TestOneShardMeasuresGrowthAndItsPlanSaysSo(t *testing.T) {
+	var says []shard.Shard
+	for s := range shard.Shard(shard.Count) {
+		var out strings.Builder
+		plan{shard: s}.print(&out)
+		if strings.Contains(out.String(), "make bench-quick") {
+			says = append(says, s)
+		}
+	}
+	if len(says) != 1 || !says[0].Has(growthShard) {
+		t.Errorf("the plans of shards %v have make bench-quick", says)
+	}
+}
