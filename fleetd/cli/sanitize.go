@@ -68,4 +68,6 @@ func cell(s string) string {
 	return s
 }
 
-func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s) }
+var visibleBreaks = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+func oneLine(s string) string { return visibleBreaks.Replace(s) }
