@@ -23,7 +23,7 @@ type shard struct {
 	wheel  wheel
 	inputs chan input
 	urgent chan input // stops, which overtake the others
-	beats  chan input // heartbeats of fleetd, which overtake stops, too: a step for one takes no time
+	beats  chan input // heartbeats of fleetd and answers to pings, which overtake stops, too: taking one takes no time
 
 	// Reused by every robot.
 	events   []event.Event
@@ -97,10 +97,15 @@ func (s *shard) send(in input) bool {
 	}
 }
 
-// queueOf returns the queue for an input. A robot with a process of its own would take a heartbeat of fleetd and a stop at once: here they
-// must not seem late, and the link lost, because messages of all other robots wait before them.
+// queueOf returns the queue for an input. A robot with a process of its own would take a heartbeat of fleetd, the answer to a ping and a
+// stop at once: here they must not seem late, and the link lost, because messages of all other robots wait before them.
 func (s *shard) queueOf(in input) chan<- input {
-	if in.do != inPacket || in.kind != packetPublish {
+	switch {
+	case in.do != inPacket:
+		return s.inputs
+	case in.kind == packetPingresp:
+		return s.beats
+	case in.kind != packetPublish:
 		return s.inputs
 	}
 	ns := s.crowd.cfg.Namespace
@@ -164,8 +169,8 @@ func (s *shard) run(ctx context.Context) {
 // atOnce bounds the inputs that are taken, and the robots that are called, before the others get their turn.
 const atOnce = 64
 
-// takeWaiting takes inputs that wait: all heartbeats and stops, and as many others as robots are called between them. Calls of robots that
-// are late become fewer, messages do not.
+// takeWaiting takes inputs that wait: all heartbeats, answers to pings and stops, and as many others as robots are called between them.
+// Calls of robots that are late become fewer, messages do not.
 func (s *shard) takeWaiting() {
 	for n := 0; n < atOnce; {
 		select {
