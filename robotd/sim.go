@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +94,7 @@ newest live stop. At the end, each kind of error is printed.`,
 				}
 				defer stop()
 			}
-			return runSim(cmd.Context(), cmd.OutOrStdout(), cfg, every)
+			return runSim(cmd.Context(), cmd.OutOrStdout(), cfg, every, scenario)
 		},
 	}
 	f := c.Flags()
@@ -106,7 +108,7 @@ newest live stop. At the end, each kind of error is printed.`,
 	f.StringVar(&passwordFile, "password-file", "", "file with the password of each of the robots; default: they have none")
 	f.IntVar(&cfg.Spread, "spread", 0, "connect from so many addresses, 127.0.0.1 and following, to a broker on this machine: "+
 		"brokers pace connections by address")
-	f.StringVar(&scenario, "scenario", "", "YAML file of what happens to the robots; docs/simulate.md has its format")
+	f.StringVar(&scenario, "scenario", "", "YAML file of what happens to the robots, read again at SIGHUP; docs/simulate.md has its format")
 	f.StringVar(&bootMode, "boot-mode", "", "mode after the start; default: that of robotd")
 	f.StringToStringVar(&linkLoss, "link-loss", nil, "what a mode does without heartbeats of fleetd, as ato=continue; default: that of robotd")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "of what the scenario draws; default: another one at each start")
@@ -153,8 +155,9 @@ func trusting(ca string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, nil
 }
 
-// runSim runs the robots and prints their counts, at a terminal always on the same line.
-func runSim(ctx context.Context, out io.Writer, cfg crowd.Config, every time.Duration) error {
+// runSim runs the robots and prints their counts, at a terminal always on the same line. scenario is the path of the file that is read
+// again at SIGHUP; empty = there is none.
+func runSim(ctx context.Context, out io.Writer, cfg crowd.Config, every time.Duration, scenario string) error {
 	before, after := "", "\n"
 	if file, is := out.(*os.File); is && term.IsTerminal(int(file.Fd())) {
 		before, after, every = "\r\x1b[K", "", time.Second
@@ -164,12 +167,24 @@ func runSim(ctx context.Context, out io.Writer, cfg crowd.Config, every time.Dur
 	go func() { ended <- crowd.Run(ctx, cfg, func(c *crowd.Crowd) { running <- c }) }()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	reload := make(chan os.Signal, 1)
+	if scenario != "" {
+		signal.Notify(reload, syscall.SIGHUP)
+		defer signal.Stop(reload)
+	}
 	var c *crowd.Crowd
 	var last crowd.Counts
 	for {
 		select {
 		case c = <-running:
 			fmt.Fprintf(out, "ready robots=%d broker=%s\n", cfg.Count, cfg.Broker)
+		case <-reload:
+			next, err := crowd.ReadScenario(scenario)
+			if err != nil {
+				cfg.Logger.Error("scenario not changed", "error", err)
+			} else if c != nil {
+				c.Change(next)
+			}
 		case <-tick.C:
 			if c == nil {
 				continue

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"troupe/broker/link"
@@ -139,6 +140,7 @@ type Crowd struct {
 	dials     chan struct{} // semaphore of fetchers
 	starts    chan struct{} // semaphore of robots from the dial until the connection is up or lost
 	blobs     *sharedBlobs
+	playing   atomic.Pointer[Scenario]
 	totals    totals
 	work      sync.WaitGroup
 }
@@ -159,6 +161,7 @@ func newCrowd(cfg Config) (*Crowd, error) {
 		cfg: cfg, base: config.Defaults(cfg.Prefix), modes: robotd.Modes(), began: time.Now(), dials: make(chan struct{}, mostDials),
 		starts: make(chan struct{}, mostStarts), blobs: newSharedBlobs(),
 	}
+	c.Change(cfg.Scenario)
 	c.base.Version, c.base.Zone = cfg.Version, time.Local
 	c.base.Mode.Boot = cmp.Or(cfg.BootMode, c.base.Mode.Boot)
 	c.base.Mode.Modes = nil

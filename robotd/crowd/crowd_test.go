@@ -385,6 +385,29 @@ func TestScenarioHappens(t *testing.T) {
 	}
 }
 
+func TestScenarioIsChangedWhileItHappens(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.start(Config{Count: 20})
+		lost := func() int64 { return s.until(30*time.Second, "all are connected", connected(20)).Lost }
+		if n := lost(); n != 0 {
+			t.Errorf("%d connections are lost without a scenario", n)
+		}
+		s.crowd.Change(Scenario{LinkLoss: Rate{60, 5 * time.Second}})
+		time.Sleep(30 * time.Second)
+		s.crowd.Change(Scenario{})
+		time.Sleep(10 * time.Second)
+		during := lost()
+		if during < 20 || during > 30 {
+			t.Errorf("%d connections were lost within 30 s, of 60 a minute", during)
+		}
+		time.Sleep(time.Minute)
+		if more := lost() - during; more != 0 {
+			t.Errorf("%d connections were lost after the scenario", more)
+		}
+	})
+}
+
 // TestCountsAreThoseOfAllRobots compares the counts, for which only robots are looked at to which something has happened, with a look at
 // all.
 func TestCountsAreThoseOfAllRobots(t *testing.T) {

@@ -200,18 +200,21 @@ func lineIn(err error) (line int) {
 // playEvery is how often what is to happen is drawn.
 const playEvery = 100 * time.Millisecond
 
+// Change lets another scenario happen from now on. What is a share of the robots stays as it was when they started.
+func (c *Crowd) Change(s Scenario) { c.playing.Store(&s) }
+
 // play plays the scenario until ctx ends.
 func (c *Crowd) play(ctx context.Context) {
-	s := c.cfg.Scenario
 	random := rand.New(rand.NewPCG(c.cfg.Seed, 0x74726f757065))
 	rates := []struct {
-		Rate
+		of   func(*Scenario) Rate
 		owed float64
 		do   func(*robot, time.Duration)
 	}{
-		{Rate: s.Churn, do: func(r *robot, away time.Duration) { r.leave("scenario: churn", r.shard.now()+away) }},
-		{Rate: s.LinkLoss, do: (*robot).cut},
-		{Rate: s.Stalled, do: (*robot).stall},
+		{of: func(s *Scenario) Rate { return s.Churn },
+			do: func(r *robot, away time.Duration) { r.leave("scenario: churn", r.shard.now()+away) }},
+		{of: func(s *Scenario) Rate { return s.LinkLoss }, do: (*robot).cut},
+		{of: func(s *Scenario) Rate { return s.Stalled }, do: (*robot).stall},
 	}
 	tick := time.NewTicker(playEvery)
 	defer tick.Stop()
@@ -222,12 +225,12 @@ func (c *Crowd) play(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		now := time.Now()
+		now, s := time.Now(), c.playing.Load()
 		for i := range rates {
-			one := &rates[i]
-			for one.owed += one.PerMinute * now.Sub(last).Minutes(); one.owed >= 1; one.owed-- {
+			one, rate := &rates[i], rates[i].of(s)
+			for one.owed += rate.PerMinute * now.Sub(last).Minutes(); one.owed >= 1; one.owed-- {
 				r := c.robot(random.IntN(c.cfg.Count))
-				do, lasts := one.do, one.For
+				do, lasts := one.do, rate.For
 				r.shard.send(input{r: r, do: inDo, fn: func(r *robot) {
 					if r.phase == up {
 						do(r, lasts)
