@@ -67,6 +67,7 @@ race: setup $(proof) ## run the tests of some packages under the race detector (
 proof: $(proof) ## prove everything: before a release, and after a change of broker, link, disk or store (about an hour)
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory worlds WORLDS=10000
+	@go run ./deploy/bench --quick --only churn
 	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory bench-quick OUT=.cache/bench/quick.json
@@ -186,9 +187,9 @@ systemd: ## as root: run robotd.service under a systemd of its own, hang it, kil
 
 # Results go to deploy/bench/results: committed after a run on an idle machine, they are what the next run compares
 # with. ONLY=rtt,rest runs some of the benches, and prints their results only.
-bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; go run ./deploy/bench --list)
+bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; ONLY=churn FOR=1h; go run ./deploy/bench --list)
 	@deploy/setup/npm.sh deploy/bench/vda5050
-	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY))
+	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY)) $(if $(filter file,$(origin FOR)),,--for $(FOR))
 
 bench-quick: ## measure smaller sizes in under 3 minutes; fails if something takes more than 12 times as long for ten times as many robots
 	@go run ./deploy/bench --quick $(if $(ONLY),--only $(ONLY)) $(if $(OUT),--out $(OUT))

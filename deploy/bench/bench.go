@@ -21,5 +21,5 @@ type bench struct {
 // all returns every bench, in the order in which they run.
 func all() []bench {
 	return slices.Concat(roundTripBenches, commandBenches, documentBenches, burstBenches, storyBenches, fleetBenches, stalledBenches,
-		restBenches)
+		restBenches, churnBenches)
 }

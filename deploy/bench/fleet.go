@@ -33,8 +33,8 @@ const (
 	fleetLimit = 3 * time.Minute
 )
 
-// startFleet starts everything with an empty database, and waits until fleetd has adopted every robot.
-func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet, error) {
+// startFleet starts everything with an empty database, and waits until fleetd has adopted every robot. more are arguments of robotd sim.
+func (r *run) startFleet(ctx context.Context, size int, database string, more ...string) (*fleet, error) {
 	f := &fleet{run: r, size: size, database: database}
 	var err error
 	if f.broker, err = r.startBroker(ctx, "127.0.0.1:0"); err != nil {
@@ -44,8 +44,8 @@ func (r *run) startFleet(ctx context.Context, size int, database string) (*fleet
 		return nil, err
 	}
 	began := time.Now()
-	if f.crowd, err = r.startCrowd(ctx, size, f.broker.addr, "--spread", strconv.Itoa(crowdAddresses), "--every",
-		countsEvery.String()); err != nil {
+	if f.crowd, err = r.startCrowd(ctx, size, f.broker.addr, append(more, "--spread", strconv.Itoa(crowdAddresses), "--every",
+		countsEvery.String())...); err != nil {
 		return nil, err
 	}
 	waiting, stop := context.WithCancelCause(ctx)

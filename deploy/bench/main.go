@@ -2,12 +2,16 @@
 // without Troupe, in arms that alternate within one run. It starts its programs itself, on the loopback, and ends them.
 //
 // It fails if something takes more than 12 times as long for ten times as many robots, whatever the machine: so a loop
-// over all robots inside a loop over all robots is found without a limit of time. No other figure fails it.
+// over all robots inside a loop over all robots is found without a limit of time.
 //
 //	go run ./deploy/bench                  every bench, for some minutes
 //	go run ./deploy/bench --quick          smaller sizes, under 3 minutes
 //	go run ./deploy/bench --only rtt,rest  some of them; results are printed only
 //	go run ./deploy/bench --list           their names
+//
+// A robot that stays connected and misses a command, or that carries one out twice while others come and go, fails it, too:
+//
+//	go run ./deploy/bench --only churn --for 1h
 package main
 
 import (
@@ -38,6 +42,7 @@ func main() {
 // options are what the command line says, and where progress goes.
 type options struct {
 	quick, awake, list bool
+	lasts              time.Duration
 	only               []string
 	out                string // file for the results; empty: none
 	programs           string // folder
@@ -53,6 +58,7 @@ func parse(args []string, errors io.Writer) (options, error) {
 	f.BoolVar(&o.awake, "awake", true,
 		"keep the cores awake with loops of the lowest priority, for arms and floors alike; false with --quick, which "+
 			"measures no single round trips and may run where processor time is limited")
+	f.DurationVar(&o.lasts, "for", 0, "how long robots come and go in the bench churn; default: 5m, with --quick 1m")
 	f.BoolVar(&o.list, "list", false, "print the benches and end")
 	f.StringVar(&o.out, "out", "", "file for the results as JSON; default: in "+resultsFolder+", or none with --only")
 	if err := f.Parse(args); err != nil {
@@ -63,6 +69,9 @@ func parse(args []string, errors io.Writer) (options, error) {
 	o.awake = o.awake && (chosen || !o.quick)
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", f.Arg(0))
+	}
+	if o.lasts < 0 {
+		return o, fmt.Errorf("for %v: want a time above 0", o.lasts)
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")

@@ -14,8 +14,9 @@ import (
 // A run is one bench while it runs: where its data is, the programs that it started, and what it has found.
 type run struct {
 	quick    bool
-	programs string // folder of the programs of the tree
-	folder   string // for its data; removed at its end
+	lasts    time.Duration // how long robots come and go; 0 = as long as the bench does that
+	programs string        // folder of the programs of the tree
+	folder   string        // for its data; removed at its end
 	say      func(string)
 
 	found   Result
@@ -105,7 +106,7 @@ func execute(ctx context.Context, b bench, o options, data string) (Result, erro
 	}
 	defer os.RemoveAll(folder)
 	began := time.Now()
-	r := &run{quick: o.quick, programs: o.programs, folder: folder, found: Result{Bench: b.Name},
+	r := &run{quick: o.quick, lasts: o.lasts, programs: o.programs, folder: folder, found: Result{Bench: b.Name},
 		say: func(line string) { o.say(b.Name + ": " + line) }}
 	defer r.endAll()
 	o.say(b.Name + ": " + b.What)

@@ -141,6 +141,14 @@ func (p *Program) End() {
 	}
 }
 
+// Signal sends the program a signal.
+func (p *Program) Signal(s os.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("signal %s: %w", p.Name, err)
+	}
+	return nil
+}
+
 // Kill ends the program as a power cut does.
 func (p *Program) Kill() {
 	_ = p.cmd.Process.Kill() // it fails only if the program has ended
