@@ -39,8 +39,11 @@ func (g *guard) authenticate(cl *mqtt.Client, pk *packets.Packet) error {
 		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
 		c.bytes = rate.NewLimiter(rate.Limit(g.rates.bytes), g.rates.bytesBurst)
 	}
-	if c.Blobs {
+	switch {
+	case c.Blobs:
 		nc.timeout.Store(int64(blobWriteTimeout))
+	case c.Role == schema.RoleFleetd:
+		nc.timeout.Store(nc.timeout.Load() * fleetdPatience)
 	}
 	nc.client.Store(c)
 	return nil
