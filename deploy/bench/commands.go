@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"troupe/deploy/launch"
@@ -21,12 +23,32 @@ var commandBenches = []bench{{
 	Run:   measureCommands,
 }}
 
+// fanOutArms are the brokers that have the robots of a fan-out at the same time.
+const fanOutArms = 3
+
+// mostClients is how many clients this process can connect at each of so many brokers.
+func mostClients(brokers int) (int, error) {
+	const others = 200 // files
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, fmt.Errorf("read the limit of open files: %w", err)
+	}
+	return int((min(limit.Cur, math.MaxInt32) - others)) / brokers, nil
+}
+
 // pingVerb is sent: what it costs is the way there and back.
 const pingVerb = "sys/ping"
 
 func measureCommands(ctx context.Context, r *run) error {
 	small, large := r.sizes()
-	for _, size := range []int{small, large} {
+	most, err := mostClients(fanOutArms)
+	if err != nil {
+		return err
+	}
+	if large > most {
+		r.note("fan-out to %d robots at %d brokers, because this process may not open more files", most, fanOutArms)
+	}
+	for _, size := range []int{small, min(large, most)} {
 		if err := r.fanOut(ctx, size); err != nil {
 			return fmt.Errorf("fan-out to %d robots: %w", size, err)
 		}

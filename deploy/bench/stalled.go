@@ -157,6 +157,8 @@ type stalledReader struct {
 
 const (
 	pingEvery = 100 * time.Millisecond
+	// noticedWithin is after how many PINGREQs at most it is known that the broker has disconnected it.
+	noticedWithin = 20
 	// stalledBuffer is what the connection of a stalled reader holds at its side, in bytes: as little as possible.
 	stalledBuffer = 4096
 )
@@ -179,11 +181,16 @@ func (s *stalledReader) begin(ctx context.Context, a *audience) error {
 			return err
 		}
 	}
-	unsent := unsentTo(first.conn.LocalAddr().(*net.TCPAddr))
-	if s.unsent = max(s.unsent, unsent); unsent == 0 && s.disconnected.Load() == 0 {
-		return errors.New("the robot that does not read has nothing unsent, and was not disconnected: it is not stalled")
+	for range noticedWithin {
+		unsent := unsentTo(first.conn.LocalAddr().(*net.TCPAddr))
+		if s.unsent = max(s.unsent, unsent); unsent > 0 || s.disconnected.Load() > 0 {
+			return nil
+		}
+		if err := sleep(ctx, pingEvery); err != nil { // the broker may have disconnected it, which only its next PINGREQ finds
+			return err
+		}
 	}
-	return nil
+	return errors.New("the robot that does not read has nothing unsent, and was not disconnected: it is not stalled")
 }
 
 // connect connects a robot that blocks on its first message.
