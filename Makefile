@@ -191,7 +191,7 @@ bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; 
 	@deploy/setup/npm.sh deploy/bench/vda5050
 	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY)) $(if $(filter file,$(origin FOR)),,--for $(FOR))
 
-bench-quick: ## measure smaller sizes in under 3 minutes; fails if something takes more than 12 times as long for ten times as many robots
+bench-quick: ## measure smaller sizes in under 3 minutes; fails if something takes more than 16 times as long for ten times as many robots
 	@go run ./deploy/bench --quick $(if $(ONLY),--only $(ONLY)) $(if $(OUT),--out $(OUT))
 
 console-load: web ## measure the console with many robots in Chromium (ROBOTS=10000, RATE=2000 changes a second, MINUTES=10)

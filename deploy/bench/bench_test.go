@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -55,6 +56,9 @@ func growing(took func(size int) time.Duration) bench {
 func TestGrowthBeyondTheSizeFails(t *testing.T) {
 	linear := func(size int) time.Duration { return time.Duration(size) * 100 * time.Microsecond }
 	quadratic := func(size int) time.Duration { return time.Duration(size) * time.Duration(size) * 100 * time.Nanosecond }
+	steep := func(size int) time.Duration { // 15 times as long for ten times as many
+		return time.Duration(math.Pow(float64(size), math.Log10(15)) * float64(20*time.Microsecond))
+	}
 	short := func(size int) time.Duration { return time.Duration(size) * time.Duration(size) * time.Nanosecond }
 	runs := 0
 	for _, c := range []struct {
@@ -62,26 +66,30 @@ func TestGrowthBeyondTheSizeFails(t *testing.T) {
 		bench bench
 		runs  int
 		fails bool
+		quick bool
 	}{
-		{"linear", growing(linear), 1, false},
-		{"quadratic", growing(quadratic), 2, true},
-		{"quadratic, but too short to tell", growing(short), 1, false},
+		{"linear", growing(linear), 1, false, false},
+		{"quadratic", growing(quadratic), 2, true, false},
+		{"quadratic in a quick run", growing(quadratic), 2, true, true},
+		{"steeper than linear", growing(steep), 2, true, false},
+		{"steeper than linear in a quick run", growing(steep), 1, false, true},
+		{"quadratic, but too short to tell", growing(short), 1, false, false},
 		{"quadratic the first time only, as on a busy machine", growing(func(size int) time.Duration {
 			if runs == 1 {
 				return quadratic(size)
 			}
 			return linear(size)
-		}), 2, false},
+		}), 2, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runs = 0
 			b := c.bench
 			b.Run = func(ctx context.Context, r *run) error { runs++; return c.bench.Run(ctx, r) }
-			report, err := runAll(t.Context(), options{say: func(string) {}}, []bench{b}, t.TempDir())
+			report, err := runAll(t.Context(), options{quick: c.quick, say: func(string) {}}, []bench{b}, t.TempDir())
 			if (err != nil) != c.fails || runs != c.runs || len(report.Results) != 1 {
 				t.Errorf("after %d runs: %v", runs, err)
 			}
-			if c.fails && !strings.Contains(err.Error(), "walk: 100 ms for 1000, 10.0 s for 10000: 100.0 times as long, at most 12") {
+			if c.name == "quadratic" && !strings.Contains(err.Error(), "walk: 100 ms for 1000, 10.0 s for 10000: 100.0 times as long, at most 12") {
 				t.Errorf("the error does not say what grew how: %v", err)
 			}
 		})

@@ -1,8 +1,8 @@
 // Bench measures Troupe on this machine: each figure beside its floor, which is the least that the same costs here
 // without Troupe, in arms that alternate within one run. It starts its programs itself, on the loopback, and ends them.
 //
-// It fails if something takes more than 12 times as long for ten times as many robots, whatever the machine: so a loop
-// over all robots inside a loop over all robots is found without a limit of time.
+// It fails if something takes more than 12 times as long for ten times as many robots (16 times in a quick run), whatever the
+// machine: so a loop over all robots inside a loop over all robots is found without a limit of time.
 //
 //	go run ./deploy/bench                  every bench, for some minutes
 //	go run ./deploy/bench --quick          smaller sizes, under 3 minutes

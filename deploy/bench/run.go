@@ -75,7 +75,11 @@ func (r *run) report(a Arm) { r.found.Arms = append(r.found.Arms, a) }
 
 // step adds what has to grow with its size: the run fails if it grows faster.
 func (r *run) step(what string, size int, rounds ...time.Duration) {
-	r.found.Steps = append(r.found.Steps, Step{What: what, Size: size, Took: microseconds(median(rounds))})
+	s := Step{What: what, Size: size, Took: microseconds(median(rounds))}
+	if r.quick {
+		s.Growth = quickGrowth
+	}
+	r.found.Steps = append(r.found.Steps, s)
 }
 
 // note adds a sentence to the result.
