@@ -57,7 +57,7 @@ func TestClientsListsConnections(t *testing.T) {
 	robot.Subscribe(r1+"cmd/#", "troupe/v1/fleet/stop")
 	b.Client(t, "console-r1")
 	fleetd := b.Client(t, "fleetd")
-	connectStalled(t, b, "admin", 300)
+	connectStalled(t, b, 300)
 	story := strings.Repeat("x", 8<<10)
 	// until the queue stays full
 	for stalled := (clientInfo{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] {

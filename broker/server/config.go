@@ -76,10 +76,6 @@ type Config struct {
 // on a slow network, and nothing waits behind a blob.
 const blobWriteTimeout = 30 * time.Second
 
-// fleetdPatience is how many times as long as others fleetd may be behind: it hears all robots at once, and if its connection is cut, it
-// asks each of them for all documents, which makes it later still.
-const fleetdPatience = 10
-
 // connectInterval is the interval between connects of a robot that has used up its burst. A
 // network that fails every few seconds uses it up as well, and a refused robot waits up to
 // 10 s before it tries again. Together that is at most 15 s without a connection, during

@@ -39,11 +39,8 @@ func (g *guard) authenticate(cl *mqtt.Client, pk *packets.Packet) error {
 		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
 		c.bytes = rate.NewLimiter(rate.Limit(g.rates.bytes), g.rates.bytesBurst)
 	}
-	switch {
-	case c.Blobs:
+	if c.Blobs {
 		nc.timeout.Store(int64(blobWriteTimeout))
-	case c.Role == schema.RoleFleetd:
-		nc.timeout.Store(nc.timeout.Load() * fleetdPatience)
 	}
 	nc.client.Store(c)
 	return nil
