@@ -187,7 +187,7 @@ systemd: ## as root: run robotd.service under a systemd of its own, hang it, kil
 
 # Results go to deploy/bench/results: committed after a run on an idle machine, they are what the next run compares
 # with. ONLY=rtt,rest runs some of the benches, and prints their results only.
-bench: ## measure everything beside its floor, for some minutes (ONLY=rtt,rest; ONLY=churn FOR=1h; go run ./deploy/bench --list)
+bench: ## measure everything beside its floor, for more than half an hour (ONLY=rtt,rest; ONLY=churn FOR=1h; go run ./deploy/bench --list)
 	@deploy/setup/npm.sh deploy/bench/vda5050
 	@go run ./deploy/bench $(if $(ONLY),--only $(ONLY)) $(if $(filter file,$(origin FOR)),,--for $(FOR))
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -75,7 +76,7 @@ func measureChurn(ctx context.Context, r *run) (err error) {
 		return err
 	}
 	for time.Since(began) < lasts {
-		if err := c.round(ctx, time.Now().Add(pause)); err != nil {
+		if err := errors.Join(c.round(ctx, time.Now().Add(pause)), c.blind()); err != nil {
 			return err
 		}
 		text := ""
@@ -91,6 +92,9 @@ func measureChurn(ctx context.Context, r *run) (err error) {
 	if err := c.end(ctx); err != nil {
 		return err
 	}
+	if err := c.blind(); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := Arm{Name: fmt.Sprintf("%d robots", size), Latency: latencyOf(c.total.took), Lost: c.total.lost, Doubled: c.total.doubled,
@@ -100,6 +104,9 @@ func measureChurn(ctx context.Context, r *run) (err error) {
 	r.report(a)
 	for i, u := range uses {
 		first, last := thirds(c.memory[i])
+		if first == 0 { // it was too short for one round
+			continue
+		}
 		growth := 100 * (last/first - 1)
 		r.report(Arm{Name: fmt.Sprintf("memory of %s, %d robots", u.Program, size),
 			Values: []Value{{"first third", "B", first}, {"last third", "B", last}, {"growth", "%", growth}}})
@@ -110,7 +117,14 @@ func measureChurn(ctx context.Context, r *run) (err error) {
 	if c.total.lost+c.total.doubled > 0 {
 		return fmt.Errorf("of %d commands %d were lost and %d carried out twice", c.total.commands, c.total.lost, c.total.doubled)
 	}
-	return c.err
+	return nil
+}
+
+// blind is why the observer did not see everything, if so.
+func (o *observer) blind() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // thirds are the means of the first and of the last third.
@@ -304,7 +318,7 @@ func (o *observer) received(m message, now time.Time) {
 			o.answers[*ack.ID]++
 		}
 	case schema.TopicEvent:
-		if err = json.Unmarshal(m.Payload, &event); event.Type == "intent" {
+		if err = json.Unmarshal(m.Payload, &event); event.Type == "intent" && event.ReqID != "" {
 			o.intent(event)
 		}
 	}

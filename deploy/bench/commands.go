@@ -33,7 +33,7 @@ func mostClients(brokers int) (int, error) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, fmt.Errorf("read the limit of open files: %w", err)
 	}
-	return int((min(limit.Cur, math.MaxInt32) - others)) / brokers, nil
+	return max(0, int(min(limit.Cur, math.MaxInt32))-others) / brokers, nil
 }
 
 // pingVerb is sent: what it costs is the way there and back.
@@ -44,6 +44,10 @@ func measureCommands(ctx context.Context, r *run) error {
 	most, err := mostClients(fanOutArms)
 	if err != nil {
 		return err
+	}
+	if small > most {
+		return fmt.Errorf("this process may have too few files open: fan-out to %d robots at %d brokers needs more than %d (ulimit -n)", small,
+			fanOutArms, most*fanOutArms)
 	}
 	if large > most {
 		r.note("fan-out to %d robots at %d brokers, because this process may not open more files", most, fanOutArms)
@@ -228,7 +232,7 @@ func (r *run) storedIn(ctx context.Context, size int, name, database string, pro
 	}
 	var took, cpu []time.Duration
 	stored := func(ctx context.Context) (sample, error) {
-		m := measure(f.programs()...)
+		m := measure(append(f.programs(), programs...)...)
 		s, err := f.commandAll(ctx)
 		if err == nil && s.lost == 0 {
 			err = sleep(ctx, commandPause) // what follows from the answers is of the round, too

@@ -4,7 +4,7 @@
 // It fails if something takes more than 12 times as long for ten times as many robots (16 times in a quick run), whatever the
 // machine: so a loop over all robots inside a loop over all robots is found without a limit of time.
 //
-//	go run ./deploy/bench                  every bench, for some minutes
+//	go run ./deploy/bench                  every bench, for more than half an hour
 //	go run ./deploy/bench --quick          smaller sizes, under 3 minutes
 //	go run ./deploy/bench --only rtt,rest  some of them; results are printed only
 //	go run ./deploy/bench --list           their names

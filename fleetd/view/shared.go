@@ -38,7 +38,7 @@ func share[T any](p *sharedParts, key string, doc *T) {
 	}
 	p.mu.Lock() // only now: others read it
 	defer p.mu.Unlock()
-	if p.newest == nil || len(p.newest) >= sharedMost {
+	if p.newest == nil || !found && len(p.newest) >= sharedMost {
 		p.newest = map[string]any{}
 	}
 	p.newest[key] = doc

@@ -273,8 +273,8 @@ type (
 		Rev       int64 // of the desired document that the blobs belong to
 		Blobs     []Blob
 	}
-	// PublishReport publishes the report; the component that publishes it fills in time,
-	// session and whether ato performs. It follows a transition of the table, or
+	// PublishReport publishes the report, unless another one of the same step follows it; the component that
+	// publishes it fills in time, session and whether ato performs. It follows a transition of the table, or
 	// a change within a phase if On is empty.
 	PublishReport struct {
 		From, To schema.DeployPhase

@@ -9,7 +9,7 @@ import (
 )
 
 // Step processes one input and appends its effects to out, in order. Transitions
-// that need no further input follow within the same step, and each is reported.
+// that need no further input follow within the same step, and each has its PublishReport.
 func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Effect) []Effect {
 	switch in := in.(type) {
 	case Document:
